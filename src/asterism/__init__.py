@@ -1,0 +1,47 @@
+"""Asterism finds the groups in a table.
+
+Names load when they are first used, so that ``import asterism`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "engine": "asterism.engines.context",
+    "read": "asterism.data.read",
+    "find": "asterism.finding",
+    "Finding": "asterism.finding",
+    "KMeans": "asterism.estimators.kmeans",
+    "SoftKMeans": "asterism.estimators.softkmeans",
+    "PCA": "asterism.estimators.pca",
+    "Standardizer": "asterism.estimators.standardizer",
+}
+
+__all__ = ["KMeans", "PCA", "SoftKMeans", "Standardizer", "engine", "errors", "find", "read"]  # noqa: RUF022
+
+if TYPE_CHECKING:
+    from asterism import errors as errors
+    from asterism.data.read import read as read
+    from asterism.engines.context import engine as engine
+    from asterism.estimators.kmeans import KMeans as KMeans
+    from asterism.estimators.pca import PCA as PCA
+    from asterism.estimators.softkmeans import SoftKMeans as SoftKMeans
+    from asterism.estimators.standardizer import Standardizer as Standardizer
+    from asterism.finding import Finding as Finding
+    from asterism.finding import find as find
+
+
+def __getattr__(name: str) -> Any:
+    if name == "errors":
+        return import_module("asterism.errors")
+    if name not in _HOME:
+        raise AttributeError(f"module 'asterism' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME, "errors"])

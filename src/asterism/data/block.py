@@ -1,0 +1,72 @@
+"""A block: consecutive rows of a table, with their weights, as kernels want them.
+
+Logical blocks are fixed by global row number and the number of columns alone: never by threads,
+files or row groups. That is half of why the same seed gives the same bits everywhere
+(the other half is the merge tree in ``engines.tree``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[Any]  # (n, d) float32 or float64
+Vector = NDArray[np.float64]  # (n,)
+
+BLOCK_BYTES = 2 << 20  # the aim, counted at 8 bytes a cell
+WIDE_BYTES = 8 << 20  # what a block of a wide table may take
+MOST_ROWS = 1 << 16
+GOOD_ROWS = 1 << 10  # below this the merge of statistics costs more than their making
+
+
+def rows_per_block(d: int) -> int:
+    """Rows of a logical block of a table with ``d`` columns: a power of two.
+
+    >>> rows_per_block(2), rows_per_block(128), rows_per_block(20_000)
+    (65536, 2048, 32)
+    """
+    aim = BLOCK_BYTES // (8 * d)
+    if aim < GOOD_ROWS:
+        aim = min(GOOD_ROWS, max(WIDE_BYTES // (8 * d), 1))
+    return min(1 << (int(aim).bit_length() - 1), MOST_ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive rows. Arrays are C-contiguous and read-only: a summary never changes its input.
+
+    (Read-only is also a type to the compiler: one kind of array in, one compiled kernel.)
+    """
+
+    rows: Matrix  # (n, d) float32 or float64; NaN is a missing cell
+    weights: Vector  # (n,) float64, 0 or more
+    start: int  # global number of the first row
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def block_of(rows: Matrix, weights: Vector | None = None, start: int = 0) -> Block:
+    """A block of these rows; copies only what is not C-contiguous float32 or float64."""
+    if rows.dtype not in (np.float32, np.float64):
+        rows = rows.astype(np.float64)
+    if weights is None:
+        weights = unit_weights(len(rows))
+    return Block(_frozen(rows), _frozen(np.asarray(weights, np.float64)), start)
+
+
+_ONES = np.ones(MOST_ROWS)
+
+
+def unit_weights(n: int) -> Vector:
+    """``n`` ones, shared while blocks are of the usual size."""
+    return _ONES[:n] if n <= len(_ONES) else np.ones(n)
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array = np.ascontiguousarray(array).view()
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,159 @@
+"""A source: a table that gives its rows as fixed logical blocks, as often as one asks.
+
+A new kind of table is one class with ``pieces``; everything else follows from it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from asterism.data.block import Block, Matrix, Vector, block_of, rows_per_block
+from asterism.data.columns import Column, numbered_columns
+from asterism.errors import DataError, WeightError
+
+Piece = tuple[Matrix, Vector | None]
+
+
+class Source(ABC):
+    """A table of ``n_rows`` x ``len(columns)`` cells that can be read again and again.
+
+    Reading is thread-safe in the sense that every call of ``blocks`` has its own position.
+    Sources can be pickled, so that a worker of a cluster reads its own rows.
+    """
+
+    columns: tuple[Column, ...]
+    n_rows: int
+    dtype: np.dtype[Any]  # float32 or float64: what blocks carry
+
+    @abstractmethod
+    def pieces(self, start: int, stop: int) -> Iterator[Piece]:
+        """Rows ``start:stop`` with their weights (None: all one), in order, in pieces of any size."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @property
+    def block_rows(self) -> int:
+        """Rows of every logical block but the last."""
+        return rows_per_block(self.n_columns)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of logical blocks."""
+        return -(-self.n_rows // self.block_rows)
+
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Block]:
+        """Logical blocks ``first:last`` in order."""
+        size = self.block_rows
+        start = first * size
+        stop = self.n_rows if last is None else min(last * size, self.n_rows)
+        waiting: list[Piece] = []
+        have = 0
+        for rows, weights in self.pieces(start, stop):
+            while len(rows):
+                take = min(size - have, len(rows))
+                waiting.append((rows[:take], None if weights is None else weights[:take]))
+                rows = rows[take:]
+                weights = None if weights is None else weights[take:]
+                have += take
+                if have == size:
+                    yield _joined(waiting, start)
+                    start, waiting, have = start + have, [], 0
+        if have:
+            yield _joined(waiting, start)
+
+    def part(self, first: int, last: int) -> Source:
+        """What a worker needs to read blocks ``first:last``: this source, where it can be sent cheaply."""
+        return self
+
+
+def _joined(pieces: list[Piece], start: int) -> Block:
+    rows = pieces[0][0] if len(pieces) == 1 else np.concatenate([p[0] for p in pieces])
+    if pieces[0][1] is None:
+        return block_of(rows, None, start)
+    return block_of(rows, np.concatenate([p[1] for p in pieces if p[1] is not None]), start)
+
+
+class ArraySource(Source):
+    """A NumPy array (float or integer, C or F order, read-only, memory-mapped): never copied whole.
+
+    >>> source = ArraySource(np.arange(6.0).reshape(3, 2))
+    >>> source.n_rows, source.names, next(source.blocks()).rows.shape
+    (3, ('x0', 'x1'), (3, 2))
+    """
+
+    def __init__(
+        self, array: Matrix, weights: Any = None, columns: tuple[Column, ...] | None = None, start: int = 0
+    ) -> None:
+        if array.ndim != 2:
+            raise DataError(
+                f"Expected 2D array, got {array.ndim}D array instead.",
+                "Reshape your data: reshape(-1, 1) for one column, reshape(1, -1) for one row.",
+            )
+        if array.dtype.kind not in "fiub":
+            raise DataError(
+                f"An array of {array.dtype} holds something other than real numbers.",
+                "Give numbers, or a data frame whose text columns can be encoded.",
+            )
+        self.array = array
+        self.n_rows, d = array.shape
+        self.columns = columns if columns is not None else numbered_columns(d)
+        self.dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
+        self.weights = None if weights is None else checked_weights(weights, self.n_rows)
+        self.start = start  # global number of our first row: not 0 in a part sent to a worker
+
+    def pieces(self, start: int, stop: int) -> Iterator[Piece]:
+        """One piece a logical block, so that nothing larger than a block is ever converted."""
+        size = self.block_rows
+        for a in range(start, stop, size):
+            b = min(a + size, stop)
+            rows = self.array[a - self.start : b - self.start]
+            weights = None if self.weights is None else self.weights[a - self.start : b - self.start]
+            yield rows if rows.dtype == self.dtype else rows.astype(self.dtype), weights
+
+    def part(self, first: int, last: int) -> Source:
+        """Only the rows of these blocks (a memory map is sent as its path by ``files.NpySource``)."""
+        a = first * self.block_rows
+        b = min(last * self.block_rows, self.n_rows)
+        weights = None if self.weights is None else self.weights[a - self.start : b - self.start]
+        piece = ArraySource(self.array[a - self.start : b - self.start], None, self.columns, start=a)
+        piece.n_rows, piece.weights = b, weights
+        return piece
+
+
+def checked_weights(weights: Any, n: int) -> Vector:
+    """Row weights as float64, or a ``WeightError`` that names the first bad row."""
+    try:
+        array = np.asarray(weights, np.float64)
+    except (TypeError, ValueError) as bad:
+        raise WeightError("Weights must be numbers.", "Give one number a row, 0 or more.") from bad
+    if array.ndim == 0:
+        array = np.full(n, float(array))
+    if array.ndim != 1:
+        raise WeightError("Sample weights must be 1D array or scalar.", "Give one number a row.")
+    if len(array) != n:
+        raise WeightError(
+            f"{len(array)} weights were given for {n} rows (sample_weight.shape == {array.shape}, "
+            f"expected {(n,)}).",
+            "Give one weight a row.",
+        )
+    bad_rows = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if len(bad_rows):
+        row = int(bad_rows[0])
+        raise WeightError(
+            f"the weight is {array[row]}.", "Weights must be finite and 0 or more; 0 leaves a row out.", row=row
+        )
+    if n and not array.any():
+        raise WeightError("All weights are zero.", "At least one row must count.")
+    return array

@@ -1,0 +1,103 @@
+"""Which engine runs, and under which limits: ``with asterism.engine(n_threads=2): ...``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from asterism.data.source import Source
+from asterism.engines.progress import Progress
+from asterism.engines.threads import Collect, ThreadEngine, Visit
+from asterism.errors import ParameterError
+
+
+class Runner(Protocol):
+    """Who visits the blocks."""
+
+    def walk(self, source: Source, visit: Visit, collect: Collect) -> None:
+        """Call ``collect(number, block, visit(block))`` for every block, or for merged runs of them."""
+        ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything about a run that does not change its result."""
+
+    n_threads: int | None = None
+    dask: Any = None  # a distributed.Client
+    memory: int | None = None  # bytes
+    time_limit: float | None = None  # seconds for one fit; the best so far is returned
+    progress: Progress | None = None
+    checkpoint: Path | None = None  # where long fits leave their state
+
+    def runner(self) -> Runner:
+        """The engine these settings ask for."""
+        if self.dask is not None:
+            from asterism.engines.dask import DaskEngine
+
+            return DaskEngine(self.dask)
+        return ThreadEngine(self.n_threads)
+
+
+_current: ContextVar[Settings] = ContextVar("asterism_engine", default=Settings())
+
+
+def current() -> Settings:
+    """The settings in force here."""
+    return _current.get()
+
+
+@contextmanager
+def engine(
+    *,
+    n_threads: int | None = None,
+    dask: Any = None,
+    memory: str | int | None = None,
+    time_limit: float | None = None,
+    progress: Callable[[Any], None] | None = None,
+    checkpoint: str | Path | None = None,
+) -> Iterator[Settings]:
+    """Run everything inside with these settings; none of them changes a bit of the result.
+
+    >>> from asterism import engine
+    >>> with engine(n_threads=2, memory="1GB") as settings:
+    ...     settings.memory
+    1000000000
+    """
+    if n_threads is not None and n_threads < 1:
+        raise ParameterError(f"n_threads is {n_threads}.", "Give 1 or more, or None for all cores.")
+    if time_limit is not None and not time_limit > 0:
+        raise ParameterError(f"time_limit is {time_limit}.", "Give seconds, more than 0.")
+    settings = Settings(
+        n_threads, dask, parse_bytes(memory), time_limit, progress, Path(checkpoint) if checkpoint else None
+    )
+    token = _current.set(settings)
+    try:
+        yield settings
+    finally:
+        _current.reset(token)
+
+
+def parse_bytes(text: str | int | None) -> int | None:
+    """'2GB', '512 MiB', 1000 -> bytes.
+
+    >>> parse_bytes("2GB"), parse_bytes("512 MiB"), parse_bytes(1000)
+    (2000000000, 536870912, 1000)
+    """
+    if text is None:
+        return None
+    units = {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+    units |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "B": 1, "": 1}
+    clean = str(text).replace(" ", "").replace("_", "").upper()
+    number = clean.rstrip("KMGTIB")
+    try:
+        size = int(float(number) * units[clean[len(number) :]])
+    except (KeyError, ValueError) as bad:
+        raise ParameterError(f"memory is {text!r}.", "Write it like '2GB' or '512MiB'.") from bad
+    if size <= 0:
+        raise ParameterError(f"memory is {text!r}.", "Give more than nothing.")
+    return size

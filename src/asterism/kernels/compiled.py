@@ -1,0 +1,26 @@
+"""How every kernel is compiled, said once.
+
+``contract`` lets a multiply and an add become one instruction; ``reassoc`` lets a sum be taken in vector
+lanes. ``nnan`` and ``ninf`` are never given: missing cells are NaN here, and must stay so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile on first use, remember on disk, release the GIL."""
+    compiled: F = njit(nogil=True, cache=True, fastmath={"contract"})(function)
+    return compiled
+
+
+def lane_sum_kernel(function: F) -> F:
+    """A kernel whose sums may be taken in vector lanes: faster, and the order is still fixed."""
+    compiled: F = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})(function)
+    return compiled

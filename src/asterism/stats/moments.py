@@ -1,0 +1,149 @@
+"""Centred moments of weighted rows.
+
+``ColumnMoments``  per column: weight, mean, sum of squared deviations, extremes; missing cells left out
+``Moments``        of whole rows: weight, mean, scatter matrix; rows must be complete
+
+Two parts merge by Chan's formula: with ``delta = mean_b - mean_a``,
+
+    weight = weight_a + weight_b
+    mean   = mean_a + delta * weight_b / weight
+    scatter = scatter_a + scatter_b + delta delta' * weight_a weight_b / weight
+
+References
+----------
+1. Chan, Golub, LeVeque (1983), Algorithms for computing the sample variance. Am. Statistician 37:242-247.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.block import Block, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMoments:
+    """What is known of each column by itself.
+
+    >>> from asterism.data.block import block_of
+    >>> m = ColumnMoments.of(block_of(np.array([[1.0, 5.0], [3.0, np.nan]])))
+    >>> m.mean.tolist(), m.variance.tolist(), m.observed.tolist()
+    ([2.0, 5.0], [1.0, 0.0], [2, 1])
+    """
+
+    rows: int  # rows of weight > 0
+    total: float  # their weight
+    weight: Vector  # (d,) weight of the observed cells
+    mean: Vector  # (d,) 0 where nothing was observed
+    scatter: Vector  # (d,) sum of w (x - mean)^2
+    low: Vector  # (d,) smallest observed value, +inf where nothing was observed
+    high: Vector  # (d,) largest observed value, -inf where nothing was observed
+    observed: NDArray[np.int64]  # (d,) number of observed cells
+    infinite: tuple[int, int] | None  # row and column of the first infinite cell
+
+    @classmethod
+    def zero(cls, d: int) -> ColumnMoments:
+        """The moments of no rows."""
+        none = np.zeros(d)
+        return cls(0, 0.0, none, none, none, none + np.inf, none - np.inf, none.astype(np.int64), None)
+
+    @classmethod
+    def of(cls, block: Block) -> ColumnMoments:
+        """The moments of a block."""
+        from asterism.kernels.moments import column_moments
+
+        counts = np.zeros(3, np.int64)  # rows counted, row and column + 1 of the first infinite cell
+        table = column_moments(block.rows, block.weights, counts)
+        weight, mean, scatter, low, high, observed = table
+        bad = (int(counts[1]) + block.start, int(counts[2]) - 1) if counts[2] else None
+        total = float(block.weights.sum())
+        return cls(int(counts[0]), total, weight, mean, scatter, low, high, observed.astype(np.int64), bad)
+
+    def merge(self, other: ColumnMoments) -> ColumnMoments:
+        """Chan's formula, column by column."""
+        weight, mean, between = _merged_means(self.weight, self.mean, other.weight, other.mean)
+        return ColumnMoments(
+            self.rows + other.rows,
+            self.total + other.total,
+            weight,
+            mean,
+            self.scatter + other.scatter + between,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            self.observed + other.observed,
+            min((bad for bad in (self.infinite, other.infinite) if bad is not None), default=None),
+        )
+
+    @property
+    def variance(self) -> Vector:
+        """(d,) scatter / weight; 0 where nothing was observed."""
+        return np.divide(self.scatter, self.weight, out=np.zeros_like(self.weight), where=self.weight > 0)
+
+    @property
+    def missing(self) -> bool:
+        """Whether any cell of a counted row is missing."""
+        return bool((self.observed < self.rows).any())
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Weight, mean and scatter of complete rows.
+
+    >>> from asterism.data.block import block_of
+    >>> m = Moments.of(block_of(np.array([[1.0, 5.0], [3.0, 9.0]])))
+    >>> m.weight, m.mean.tolist(), m.scatter.tolist()
+    (2.0, [2.0, 7.0], [[2.0, 4.0], [4.0, 8.0]])
+    """
+
+    weight: float
+    mean: Vector  # (d,)
+    scatter: NDArray[np.float64]  # (d, d) sum of w (x - mean)(x - mean)'
+
+    @classmethod
+    def zero(cls, d: int) -> Moments:
+        """The moments of no rows."""
+        return cls(0.0, np.zeros(d), np.zeros((d, d)))
+
+    @classmethod
+    def of(cls, block: Block) -> Moments:
+        """Two passes over a block that is in cache: the mean first, then deviations from it."""
+        w, x = block.weights, block.rows
+        weight = float(w.sum())
+        if weight == 0:
+            return cls.zero(x.shape[1])
+        first = np.asarray(x[np.argmax(w > 0)], np.float64)
+        y = np.subtract(x, first, dtype=np.float64)
+        if not w.all():
+            y[w == 0] = 0.0  # absent rows may hold anything, NaN included
+        shift = w @ y / weight
+        y -= shift
+        even = bool((w == w[0]).all())
+        weighted = y * w[0] if even and w[0] != 1 else y if even else y * w[:, None]
+        rest = weighted.sum(axis=0)  # what rounding left of sum w (x - mean): corrects both moments
+        # y.T @ y is recognised as symmetric by NumPy and costs half; so weights go in as square roots.
+        if not even:
+            y *= np.sqrt(w)[:, None]
+        scatter = (y.T @ y) * (w[0] if even else 1.0) - np.outer(rest, rest / weight)
+        return cls(weight, first + (shift + rest / weight), scatter)
+
+    def merge(self, other: Moments) -> Moments:
+        """Chan's formula."""
+        if self.weight == 0 or other.weight == 0:
+            return other if self.weight == 0 else self
+        weight = self.weight + other.weight
+        delta = other.mean - self.mean
+        mean = self.mean + delta * (other.weight / weight)
+        between = np.outer(delta, delta * (self.weight * other.weight / weight))
+        return Moments(weight, mean, self.scatter + other.scatter + between)
+
+
+def _merged_means(wa: Vector, a: Vector, wb: Vector, b: Vector) -> tuple[Vector, Vector, Vector]:
+    """Weights, means and between-means scatter of two parts, where either may be empty."""
+    weight = wa + wb
+    share = np.divide(wb, weight, out=np.zeros_like(weight), where=weight > 0)
+    delta = np.where((wa > 0) & (wb > 0), b - a, 0.0)
+    mean = np.where(wa > 0, a + delta * share, b)
+    return weight, mean, delta * delta * (wa * share)
