@@ -1,0 +1,1 @@
+"""scikit-learn's manners over ``methods``: thin, no mathematics."""

@@ -1,0 +1,118 @@
+"""The one place where scikit-learn's ``X`` becomes a ``Source``.
+
+``fit``                 ``source = as_source(self, X, sample_weight, reset=True)``
+``predict``, ``transform``  ``source = as_source(self, X, reset=False)``
+
+Afterwards ``n_features_in_`` is set or checked, and ``feature_names_in_`` wherever the table has names.
+Cells are not looked at here, for that would be a pass over the data: when fitting, ``ColumnMoments.infinite``
+with ``data.finite.infinite_cell`` tells of infinite cells; afterwards ``data.finite.require_finite`` does,
+block by block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from asterism.data.block import Vector
+from asterism.data.columns import Column, numbered_columns
+from asterism.data.source import ArraySource, Piece, Source, checked_weights
+from asterism.errors import DataError
+
+FLOATS = [np.float64, np.float32]
+# Whole numbers in an array stay as they are: the source converts them block by block, never all at once.
+REALS = [*FLOATS, np.float16, *(np.dtype(code) for code in "bhilqBHILQ"), np.bool_]
+
+
+def as_source(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool, **checks: Any) -> Source:
+    """Rows ``X`` as a source: a ``Source``, a path or glob, a data frame, or anything like an (n, d) array.
+
+    ``reset=True`` (fit) sets ``n_features_in_`` and ``feature_names_in_``, ``reset=False`` checks them.
+    ``checks`` go to ``sklearn.utils.check_array``, for instance ``ensure_min_samples=2``.
+
+    >>> from sklearn.base import BaseEstimator
+    >>> estimator = BaseEstimator()
+    >>> source = as_source(estimator, [[1, 2], [3, 4], [5, 6]], [1, 0, 2.5], reset=True)
+    >>> source.n_rows, source.weights.tolist(), estimator.n_features_in_
+    (3, [1.0, 0.0, 2.5], 2)
+    """
+    if isinstance(X, str | PathLike):
+        from asterism.data.read import read
+
+        X = read(X)
+    if isinstance(X, Source):
+        _check_columns(estimator, X, reset=reset)
+        return X if sample_weight is None else WeightedSource(X, sample_weight)
+    dtype = REALS if isinstance(X, np.ndarray) else FLOATS
+    array = validate_data(estimator, X, reset=reset, dtype=dtype, ensure_all_finite=False, **checks)
+    names = getattr(estimator, "feature_names_in_", None)
+    columns = None if names is None else tuple(Column(str(name)) for name in names)
+    return ArraySource(array, sample_weight, columns)
+
+
+class WeightedSource(Source):
+    """A source whose rows count ``weights`` times what they did."""
+
+    def __init__(self, inner: Source, weights: Any, start: int = 0) -> None:
+        self.inner = inner
+        self.columns, self.n_rows, self.dtype = inner.columns, inner.n_rows, inner.dtype
+        self.weights: Vector = checked_weights(weights, self.n_rows - start)
+        self.start = start  # global number of the first weight: not 0 in a part sent to a worker
+
+    def pieces(self, start: int, stop: int) -> Iterator[Piece]:
+        """The inner source's pieces."""
+        at = start - self.start
+        for rows, own in self.inner.pieces(start, stop):
+            weights = self.weights[at : at + len(rows)]
+            at += len(rows)
+            yield rows, weights if own is None else weights * own
+
+    def part(self, first: int, last: int) -> Source:
+        """The inner source's part, with its weights alone."""
+        inner = self.inner.part(first, last)
+        a, b = first * self.block_rows, min(last * self.block_rows, self.n_rows)
+        piece = WeightedSource.__new__(WeightedSource)  # its weights are checked already, and may all be 0
+        piece.inner, piece.columns, piece.dtype = inner, self.columns, self.dtype
+        piece.n_rows, piece.start = b, a
+        piece.weights = self.weights[a - self.start : b - self.start]
+        return piece
+
+
+def _check_columns(estimator: Any, source: Source, *, reset: bool) -> None:
+    """What ``validate_data`` does for arrays and frames, for a source."""
+    who = type(estimator).__name__
+    for column in source.columns:
+        if column.kind == "categorical":
+            raise DataError(
+                f"the cells are names without an order, but {who} calculates with numbers.",
+                "Leave the column out, encode it, or use asterism.find, which takes mixed tables.",
+                column=column.name,
+            )
+    names = None if source.columns == numbered_columns(source.n_columns) else source.names
+    if reset:
+        estimator.n_features_in_ = source.n_columns
+        if names is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return
+    if source.n_columns != estimator.n_features_in_:
+        raise DataError(
+            f"X has {source.n_columns} features, but {who} is expecting {estimator.n_features_in_} "
+            "features as input.",
+            "Give the columns the model was fitted with.",
+        )
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is None or names is None:
+        return
+    for place, (name, expected) in enumerate(zip(names, known, strict=True)):
+        if name != expected:
+            raise DataError(
+                f"Column {place} is {name!r}, but {who} was fitted with {expected!r} there.",
+                "Give the columns in the order the model was fitted with.",
+                column=name,
+            )

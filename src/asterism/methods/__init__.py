@@ -1,0 +1,1 @@
+"""STATISTIC -> UPDATE -> MODEL: the mathematics, which takes statistics and never the table."""
