@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from asterism.data.source import Source
+from asterism.engines.gather import Gather, Visit
 from asterism.engines.progress import Progress
-from asterism.engines.threads import Collect, ThreadEngine, Visit
+from asterism.engines.threads import ThreadEngine
 from asterism.errors import ParameterError
 
 
 class Runner(Protocol):
     """Who visits the blocks."""
 
-    def walk(self, source: Source, visit: Visit, collect: Collect) -> None:
-        """Call ``collect(number, block, visit(block))`` for every block, or for merged runs of them."""
+    def walk(self, source: Source, visit: Visit, gather: Gather) -> Any:
+        """Visit every block once and gather what the visits give (see ``engines.gather``)."""
         ...
 
 
@@ -32,7 +33,9 @@ class Settings:
     memory: int | None = None  # bytes
     time_limit: float | None = None  # seconds for one fit; the best so far is returned
     progress: Progress | None = None
-    checkpoint: Path | None = None  # where long fits leave their state
+    checkpoint: Path | None = (
+        None  # where long fits leave their state: a folder, or a file if it has a suffix
+    )
 
     def runner(self) -> Runner:
         """The engine these settings ask for."""
@@ -43,7 +46,7 @@ class Settings:
         return ThreadEngine(self.n_threads)
 
 
-_current: ContextVar[Settings] = ContextVar("asterism_engine", default=Settings())
+_current: ContextVar[Settings] = ContextVar("asterism_engine", default=Settings())  # noqa: B039  frozen
 
 
 def current() -> Settings:
@@ -62,6 +65,14 @@ def engine(
     checkpoint: str | Path | None = None,
 ) -> Iterator[Settings]:
     """Run everything inside with these settings; none of them changes a bit of the result.
+
+    ``n_threads``   of this process; all cores if not given
+    ``dask``        a ``distributed.Client``: its workers do the work instead
+    ``memory``      what may be used, like "2GB"
+    ``time_limit``  seconds for one fit; the best so far is returned
+    ``progress``    called with an ``Event`` after every step
+    ``checkpoint``  a folder (made if missing) or, with a suffix, a file: a fit that was stopped or killed
+                    goes on from there when it is asked for again
 
     >>> from asterism import engine
     >>> with engine(n_threads=2, memory="1GB") as settings:

@@ -4,37 +4,39 @@
     model     = update(model, statistic)
 
 until the method says it has settled, or a limit is reached. Several candidates (restarts, several k) advance
-together: one pass over the data serves all that are still moving. A checkpoint after each pass lets a killed job
-go on where it was; Ctrl-C and the time limit give the best so far and say so.
+together: one pass over the data serves all that are still moving. A checkpoint after each pass lets a killed
+job go on where it was; Ctrl-C and the time limit give the best so far and say so.
 """
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block
 from asterism.data.source import Source
 from asterism.engines.checkpoint import Checkpoint
 from asterism.engines.context import current
-from asterism.engines.progress import Event
-from asterism.engines.reduce import reduce
+from asterism.engines.progress import Clock, Event
+from asterism.engines.reduce import reduce, require_rows
 from asterism.errors import InterruptedWarning
 from asterism.stats.base import Joined
 
 M = TypeVar("M")
 Status = Literal["moving", "settled", "step limit", "time limit", "interrupted"]
+DONE = ("settled", "step limit")  # what a resumed job does not take up again
 
 
 class Method(Protocol[M]):
-    """Two pure functions, and when to stop. Objectives are minimised."""
+    """Two pure functions, and when to stop. Objectives are minimised.
+
+    Its ``repr`` tells all its parameters (a frozen dataclass does): by it a checkpoint knows its job.
+    """
 
     name: str
 
@@ -83,56 +85,64 @@ class Run(Generic[M]):
 
 
 def iterate(
-    method: Method[M], source: Source, starts: Sequence[M], *, max_iter: int, watch: Callable[[list[Run[M]]], None] | None = None
+    method: Method[M],
+    source: Source,
+    starts: Sequence[M],
+    *,
+    max_iter: int,
+    watch: Callable[[list[Run[M]]], None] | None = None,
 ) -> list[Run[M]]:
-    """Advance all candidates until each has settled or a limit is reached.
+    """Advance all candidates until each has settled or a limit is reached; one ``Run`` a start, in order.
 
     ``watch(runs)`` is called after every pass, for those who draw or log.
     """
+    require_rows(source)
     settings = current()
-    store = Checkpoint.for_job(settings.checkpoint, method, source) if settings.checkpoint else None
-    runs = store.resume(starts) if store else [Run(model) for model in starts]
-    began = time.monotonic()
-    passes = 0
+    store = Checkpoint.for_job(settings.checkpoint, method, source, starts) if settings.checkpoint else None
+    runs = (store.resume() if store else None) or [Run(model) for model in starts]
+    clock = Clock(max_iter, settings.time_limit, already=_steps(runs))
     try:
-        while active := [run for run in runs if run.status == "moving"]:
-            _advance(method, source, active, max_iter)
-            passes += 1
-            elapsed = time.monotonic() - began
-            if settings.time_limit is not None and elapsed >= settings.time_limit:
+        while any(run.status == "moving" for run in runs):
+            _advance(method, source, runs, max_iter)
+            if clock.is_up():
                 _stop(runs, "time limit")
             if store:
                 store.save(runs)
             if watch:
                 watch(runs)
             if settings.progress:
-                settings.progress(_event(method, runs, max_iter, elapsed, passes))
+                settings.progress(_event(method, runs, clock))
     except KeyboardInterrupt:
-        _stop(runs, "interrupted")
-        if not any(run.steps for run in runs):
+        if not _steps(runs):
             raise  # nothing to return yet
+        _stop(runs, "interrupted")
         warnings.warn(
-            f"{method.name} was interrupted after {max(r.steps for r in runs)} steps. The best so far is returned; "
+            f"{method.name} was interrupted after {_steps(runs)} steps. The best so far is returned; "
             "fit again for more.",
             InterruptedWarning,
             stacklevel=2,
         )
-    if store and all(run.status in ("settled", "step limit") for run in runs):
+    if store and all(run.status in DONE for run in runs):
         store.remove()
     return runs
 
 
-def _advance(method: Method[M], source: Source, active: list[Run[M]], max_iter: int) -> None:
-    models = tuple(run.model for run in active)
+def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: int) -> None:
+    """One pass over the data, one step of every candidate that is still moving."""
+    moving = [i for i, run in enumerate(runs) if run.status == "moving"]
+    models = tuple(runs[i].model for i in moving)
     joined = reduce(source, partial(_summarize_all, method, models))
-    for run, statistic in zip(active, joined.parts, strict=True):
-        before = run.model
-        run.history.append(method.objective(before, statistic))
-        run.model = method.update(before, statistic)
-        if method.settled(before, run.model):
-            run.status = "settled"
-        elif run.steps >= max_iter:
-            run.status = "step limit"
+    for i, statistic in zip(moving, joined.parts, strict=True):
+        # One assignment a candidate: Ctrl-C finds it before its step or after it, never in between.
+        runs[i] = _stepped(method, runs[i], statistic, max_iter)
+
+
+def _stepped(method: Method[M], run: Run[M], statistic: Any, max_iter: int) -> Run[M]:
+    history = [*run.history, float(method.objective(run.model, statistic))]
+    model = method.update(run.model, statistic)
+    if method.settled(run.model, model):
+        return Run(model, history, "settled")
+    return Run(model, history, "step limit" if len(history) >= max_iter else "moving")
 
 
 def _summarize_all(method: Method[M], models: tuple[M, ...], block: Block) -> Joined:
@@ -140,19 +150,21 @@ def _summarize_all(method: Method[M], models: tuple[M, ...], block: Block) -> Jo
 
 
 def _stop(runs: list[Run[M]], why: Status) -> None:
-    for run in runs:
-        if run.status == "moving":
-            run.status = why
+    runs[:] = [Run(run.model, run.history, why) if run.status == "moving" else run for run in runs]
 
 
-def _event(method: Method[M], runs: list[Run[M]], max_iter: int, elapsed: float, passes: int) -> Event:
-    step = max(run.steps for run in runs)
+def _steps(runs: list[Run[M]]) -> int:
+    return max(run.steps for run in runs)
+
+
+def _event(method: Method[M], runs: list[Run[M]], clock: Clock) -> Event:
+    step, active = _steps(runs), sum(run.status == "moving" for run in runs)
     return Event(
         job=method.name,
         step=step,
-        max_steps=max_iter,
-        objective=float(np.min([run.objective for run in runs])),
-        active=sum(run.status == "moving" for run in runs),
-        elapsed=elapsed,
-        left=elapsed / passes * (max_iter - step),
+        max_steps=clock.max_steps,
+        objective=min(run.objective for run in runs),
+        active=active,
+        elapsed=clock.elapsed(),
+        left=clock.left(step) if active else 0.0,
     )

@@ -1,4 +1,4 @@
-"""The two verbs, on whichever engine is current.
+"""The two verbs, and both in one pass, on whichever engine is current.
 
 ``reduce(source, summarize)``  one statistic of all rows
 ``map_rows(source, f)``        one row out per row in
@@ -9,44 +9,35 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block
 from asterism.data.source import Source
 from asterism.engines.context import current
-from asterism.engines.tree import MergeTree
+from asterism.engines.gather import Gather, Stacked, StackedAndMerged, Visit, merged
 from asterism.errors import DataError
 
 
 def reduce(source: Source, summarize: Callable[[Block], Any]) -> Any:
     """Merge ``summarize(block)`` over all blocks, in the fixed tree."""
-    require_rows(source)
-    settings = current()
-    tree = MergeTree(source.n_blocks)
-    settings.runner().walk(source, summarize, lambda i, _block, statistic: tree.add(i, statistic))
-    return tree.result()
+    return _walk(source, summarize, merged)
 
 
 def map_rows(source: Source, f: Callable[[Block], NDArray[Any]]) -> NDArray[Any]:
     """``f(block)`` for all blocks, one under the other."""
-    require_rows(source)
-    out = _Rows(source.n_rows)
-    current().runner().walk(source, f, lambda _i, block, rows: out.put(block.start, rows))
-    return out.array
+    rows: NDArray[Any] = _walk(source, f, Stacked)
+    return rows
 
 
 def map_reduce(source: Source, f: Callable[[Block], tuple[NDArray[Any], Any]]) -> tuple[NDArray[Any], Any]:
     """Both in one pass: ``f(block)`` gives rows out and a statistic."""
+    both: tuple[NDArray[Any], Any] = _walk(source, f, StackedAndMerged)
+    return both
+
+
+def _walk(source: Source, visit: Visit, gather: Gather) -> Any:
     require_rows(source)
-    out, tree = _Rows(source.n_rows), MergeTree(source.n_blocks)
-
-    def collect(i: int, block: Block, result: tuple[NDArray[Any], Any]) -> None:
-        out.put(block.start, result[0])
-        tree.add(i, result[1])
-
-    current().runner().walk(source, f, collect)
-    return out.array, tree.result()
+    return current().runner().walk(source, visit, gather)
 
 
 def require_rows(source: Source) -> None:
@@ -57,17 +48,3 @@ def require_rows(source: Source) -> None:
             "while a minimum of 1 is required.",
             "Give at least one row and one usable column.",
         )
-
-
-class _Rows:
-    """The result of a map, made when the first rows tell their shape and type."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.array: NDArray[Any] = np.empty(0)
-
-    def put(self, start: int, rows: NDArray[Any]) -> None:
-        if not len(self.array):
-            # Two threads may both come first; setdefault keeps one array for both.
-            self.array = self.__dict__.setdefault("_made", np.empty((self.n, *rows.shape[1:]), rows.dtype))
-        self.array[start : start + len(rows)] = rows

@@ -1,25 +1,23 @@
 """Blocks on the threads of this process.
 
 Kernels release the GIL, so plain threads are enough. BLAS is held to one thread inside, or each of ours would
-start its own pool. Workers take the next block from one shared iterator: reading is in order, and a slow block
-delays nobody.
+start its own pool. Threads take the next block from one shared iterator: reading is in order, and a slow
+block delays nobody.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from asterism.data.block import Block
 from asterism.data.source import Source
-
-Visit = Callable[[Block], Any]
-Collect = Callable[[int, Block, Any], None]  # number of the block, the block, what the visit gave
+from asterism.engines.gather import Gather, Gathering, Parts, Visit
 
 
 class ThreadEngine:
@@ -28,46 +26,69 @@ class ThreadEngine:
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = n_threads or available_cores()
 
-    def walk(self, source: Source, visit: Visit, collect: Collect) -> None:
-        """Visit every block once; ``collect`` is called from the thread that visited."""
-        work = _Shared(source.blocks())
-        helpers = [
-            threading.Thread(target=work.drain, args=(visit, collect), daemon=True)
-            for _ in range(min(self.n_threads, source.n_blocks) - 1)
-        ]
+    def walk(
+        self, source: Source, visit: Visit, gather: Gather, first: int = 0, last: int | None = None
+    ) -> Any:
+        """Visit each of the blocks ``first:last`` once and gather what the visits give."""
+        size = source.block_rows
+        stop = source.n_rows if last is None else min(last * size, source.n_rows)
+        parts = Parts(stop - first * size, size)
+        work = _Work(source.blocks(first, last), visit, gather(parts))
+        # A visit that itself walks a table stays on its own thread: pools are never nested.
+        n_threads = 1 if _visiting.yes else min(self.n_threads, parts.count)
+        helpers = [threading.Thread(target=work.run, daemon=True) for _ in range(n_threads - 1)]
         with one_blas_thread():
             try:
                 for thread in helpers:
                     thread.start()
-                work.drain(visit, collect)
-            except BaseException as stop:  # Ctrl-C included: helpers finish their block and go home
-                work.failure = work.failure or stop
-            for thread in helpers:
-                thread.join()
+                work.run()
+                for thread in helpers:
+                    thread.join()
+            except BaseException as stopped:  # Ctrl-C between two blocks, or no thread to be had
+                work.fail(stopped)
+                for thread in helpers:
+                    if thread.ident is not None:
+                        thread.join()  # it ends with the block it is on
         if work.failure is not None:
             raise work.failure
+        return work.out.result()
 
 
-class _Shared:
-    """The iterator all workers draw from, and the first failure of any of them."""
+class _Work:
+    """The blocks all threads draw from, what they make of them, and the first failure of any thread."""
 
-    def __init__(self, blocks: Iterator[Block]) -> None:
+    def __init__(self, blocks: Iterator[Block], visit: Visit, out: Gathering) -> None:
+        self.out = out
+        self.failure: BaseException | None = None
+        self._visit = visit
         self._blocks = enumerate(blocks)
         self._lock = threading.Lock()
-        self.failure: BaseException | None = None
 
-    def drain(self, visit: Visit, collect: Collect) -> None:
+    def run(self) -> None:
+        """Visit blocks until none is left or somebody failed. Raises nothing: ``failure`` tells."""
+        outside, _visiting.yes = _visiting.yes, True
         try:
             while self.failure is None:
-                with self._lock:
+                with self._lock:  # iterators are not thread-safe
                     number, block = next(self._blocks, (-1, None))
                 if block is None:
                     return
-                collect(number, block, visit(block))
-        except BaseException as failure:
-            self.failure = self.failure or failure
-            if threading.current_thread() is threading.main_thread():
-                raise
+                self.out.add(number, self._visit(block))
+        except BaseException as failure:  # raised again, once, by the thread that called ``walk``
+            self.fail(failure)
+        finally:
+            _visiting.yes = outside
+
+    def fail(self, failure: BaseException) -> None:
+        """Everybody stops before the next block; the first failure is the one to tell."""
+        self.failure = self.failure or failure
+
+
+class _Visiting(threading.local):
+    yes = False  # whether this thread is inside a visit
+
+
+_visiting = _Visiting()
 
 
 def available_cores() -> int:
@@ -90,7 +111,26 @@ def _blas() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Hold every BLAS of this process to one thread."""
-    limited: AbstractContextManager[Any] = _blas().limit(limits=1)
-    return limited
+_holders = 0  # walks under way, on any threads of this process
+_limited: Any = None  # the limit they share
+_holders_lock = threading.Lock()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold every BLAS of this process to one thread.
+
+    The limit belongs to the process, walks may overlap: the first in sets it, the last out lifts it.
+    """
+    global _holders, _limited
+    with _holders_lock:
+        if _holders == 0:
+            _limited = _blas().limit(limits=1)
+        _holders += 1
+    try:
+        yield
+    finally:
+        with _holders_lock:
+            _holders -= 1
+            if _holders == 0:
+                _limited.restore_original_limits()
