@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from asterism.data.memory import parse_bytes
 from asterism.data.source import Source
 from asterism.engines.gather import Gather, Visit
 from asterism.engines.progress import Progress
@@ -91,24 +92,3 @@ def engine(
         yield settings
     finally:
         _current.reset(token)
-
-
-def parse_bytes(text: str | int | None) -> int | None:
-    """'2GB', '512 MiB', 1000 -> bytes.
-
-    >>> parse_bytes("2GB"), parse_bytes("512 MiB"), parse_bytes(1000)
-    (2000000000, 536870912, 1000)
-    """
-    if text is None:
-        return None
-    units = {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
-    units |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "B": 1, "": 1}
-    clean = str(text).replace(" ", "").replace("_", "").upper()
-    number = clean.rstrip("KMGTIB")
-    try:
-        size = int(float(number) * units[clean[len(number) :]])
-    except (KeyError, ValueError) as bad:
-        raise ParameterError(f"memory is {text!r}.", "Write it like '2GB' or '512MiB'.") from bad
-    if size <= 0:
-        raise ParameterError(f"memory is {text!r}.", "Give more than nothing.")
-    return size
