@@ -9,9 +9,13 @@ Two parts merge by Chan's formula: with ``delta = mean_b - mean_a``,
     mean   = mean_a + delta * weight_b / weight
     scatter = scatter_a + scatter_b + delta delta' * weight_a weight_b / weight
 
+A mean is kept as two numbers, ``mean`` and the ``rest`` that did not fit into it. Where means are large beside
+their differences (a clock in seconds since 1970), ``delta`` would otherwise be mostly rounding.
+
 References
 ----------
 1. Chan, Golub, LeVeque (1983), Algorithms for computing the sample variance. Am. Statistician 37:242-247.
+2. Knuth (1997), The Art of Computer Programming 2, 4.2.2: the exact error of an addition.
 """
 
 from __future__ import annotations
@@ -38,17 +42,18 @@ class ColumnMoments:
     total: float  # their weight
     weight: Vector  # (d,) weight of the observed cells
     mean: Vector  # (d,) 0 where nothing was observed
+    rest: Vector  # (d,) mean + rest is the mean to twice the digits
     scatter: Vector  # (d,) sum of w (x - mean)^2
     low: Vector  # (d,) smallest observed value, +inf where nothing was observed
     high: Vector  # (d,) largest observed value, -inf where nothing was observed
     observed: NDArray[np.int64]  # (d,) number of observed cells
-    infinite: tuple[int, int] | None  # row and column of the first infinite cell
+    infinite: tuple[int, int] | None  # row and column of the first infinite cell; it counts as missing
 
     @classmethod
     def zero(cls, d: int) -> ColumnMoments:
         """The moments of no rows."""
         none = np.zeros(d)
-        return cls(0, 0.0, none, none, none, none + np.inf, none - np.inf, none.astype(np.int64), None)
+        return cls(0, 0.0, none, none, none, none, none + np.inf, none - np.inf, none.astype(np.int64), None)
 
     @classmethod
     def of(cls, block: Block) -> ColumnMoments:
@@ -57,20 +62,31 @@ class ColumnMoments:
 
         counts = np.zeros(3, np.int64)  # rows counted, row and column + 1 of the first infinite cell
         table = column_moments(block.rows, block.weights, counts)
-        weight, mean, scatter, low, high, observed = table
+        weight, mean, rest, scatter, low, high, observed = table
         bad = (int(counts[1]) + block.start, int(counts[2]) - 1) if counts[2] else None
         total = float(block.weights.sum())
-        return cls(int(counts[0]), total, weight, mean, scatter, low, high, observed.astype(np.int64), bad)
+        return cls(
+            int(counts[0]), total, weight, mean, rest, scatter, low, high, observed.astype(np.int64), bad
+        )
 
     def merge(self, other: ColumnMoments) -> ColumnMoments:
-        """Chan's formula, column by column."""
-        weight, mean, between = _merged_means(self.weight, self.mean, other.weight, other.mean)
+        """Chan's formula, column by column; a column that one part never saw is the other's."""
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        delta = (other.mean - self.mean) + (other.rest - self.rest)
+        mean, rest = _two_sum(self.mean, self.rest + delta * share)
+        scatter = self.scatter + other.scatter + delta * delta * (self.weight * share)
+
+        def either(a: Vector, b: Vector, both: Vector) -> Vector:
+            return np.where(other.weight == 0, a, np.where(self.weight == 0, b, both))
+
         return ColumnMoments(
             self.rows + other.rows,
             self.total + other.total,
             weight,
-            mean,
-            self.scatter + other.scatter + between,
+            either(self.mean, other.mean, mean),
+            either(self.rest, other.rest, rest),
+            either(self.scatter, other.scatter, scatter),
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
             self.observed + other.observed,
@@ -100,12 +116,13 @@ class Moments:
 
     weight: float
     mean: Vector  # (d,)
+    rest: Vector  # (d,) mean + rest is the mean to twice the digits
     scatter: NDArray[np.float64]  # (d, d) sum of w (x - mean)(x - mean)'
 
     @classmethod
     def zero(cls, d: int) -> Moments:
         """The moments of no rows."""
-        return cls(0.0, np.zeros(d), np.zeros((d, d)))
+        return cls(0.0, np.zeros(d), np.zeros(d), np.zeros((d, d)))
 
     @classmethod
     def of(cls, block: Block) -> Moments:
@@ -120,30 +137,33 @@ class Moments:
             y[w == 0] = 0.0  # absent rows may hold anything, NaN included
         shift = w @ y / weight
         y -= shift
-        even = bool((w == w[0]).all())
-        weighted = y * w[0] if even and w[0] != 1 else y if even else y * w[:, None]
-        rest = weighted.sum(axis=0)  # what rounding left of sum w (x - mean): corrects both moments
-        # y.T @ y is recognised as symmetric by NumPy and costs half; so weights go in as square roots.
-        if not even:
+        left = w @ y / weight  # what rounding left of the mean: corrects both moments
+        if (w != 1).any():
+            # y'y is recognised as symmetric by NumPy and costs half; so weights go in as square roots.
             y *= np.sqrt(w)[:, None]
-        scatter = (y.T @ y) * (w[0] if even else 1.0) - np.outer(rest, rest / weight)
-        return cls(weight, first + (shift + rest / weight), scatter)
+        scatter = np.zeros((x.shape[1], x.shape[1]))
+        for i in range(0, len(y), RUN):  # sums of sums: the error does not grow with the number of rows
+            scatter += y[i : i + RUN].T @ y[i : i + RUN]
+        mean, rest = _two_sum(first, shift + left)
+        return cls(weight, mean, rest, scatter - np.outer(left, left * weight))
 
     def merge(self, other: Moments) -> Moments:
         """Chan's formula."""
         if self.weight == 0 or other.weight == 0:
             return other if self.weight == 0 else self
         weight = self.weight + other.weight
-        delta = other.mean - self.mean
-        mean = self.mean + delta * (other.weight / weight)
-        between = np.outer(delta, delta * (self.weight * other.weight / weight))
-        return Moments(weight, mean, self.scatter + other.scatter + between)
+        share = other.weight / weight
+        delta = (other.mean - self.mean) + (other.rest - self.rest)
+        mean, rest = _two_sum(self.mean, self.rest + delta * share)
+        between = np.outer(delta, delta * (self.weight * share))
+        return Moments(weight, mean, rest, self.scatter + other.scatter + between)
 
 
-def _merged_means(wa: Vector, a: Vector, wb: Vector, b: Vector) -> tuple[Vector, Vector, Vector]:
-    """Weights, means and between-means scatter of two parts, where either may be empty."""
-    weight = wa + wb
-    share = np.divide(wb, weight, out=np.zeros_like(weight), where=weight > 0)
-    delta = np.where((wa > 0) & (wb > 0), b - a, 0.0)
-    mean = np.where(wa > 0, a + delta * share, b)
-    return weight, mean, delta * delta * (wa * share)
+RUN = 512  # rows of a product y'y
+
+
+def _two_sum(a: Vector, b: Vector) -> tuple[Vector, Vector]:
+    """The rounded sum, and exactly what rounding took from it."""
+    total = a + b
+    c = total - a
+    return total, (a - (total - c)) + (b - c)
