@@ -57,6 +57,12 @@ class FileError(DataError):
     """A file is missing, unreadable, truncated or not of the kind its name says."""
 
 
+class NotConvergedError(AsterismError):
+    """The fit did not settle, and the user asked for nothing less (``--strict``)."""
+
+    exit_code = 4
+
+
 class MemoryBudgetError(AsterismError, MemoryError):
     """The work does not fit the memory that was allowed."""
 
