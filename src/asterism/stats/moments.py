@@ -9,8 +9,8 @@ Two parts merge by Chan's formula: with ``delta = mean_b - mean_a``,
     mean   = mean_a + delta * weight_b / weight
     scatter = scatter_a + scatter_b + delta delta' * weight_a weight_b / weight
 
-A mean is kept as two numbers, ``mean`` and the ``rest`` that did not fit into it. Where means are large beside
-their differences (a clock in seconds since 1970), ``delta`` would otherwise be mostly rounding.
+A mean is kept as two numbers, ``mean`` and the ``rest`` that did not fit into it. Where means are large
+beside their differences (a clock in seconds since 1970), ``delta`` would otherwise be mostly rounding.
 
 References
 ----------
@@ -26,6 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector
+
+RUN = 512  # rows of a product y'y
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +159,6 @@ class Moments:
         mean, rest = _two_sum(self.mean, self.rest + delta * share)
         between = np.outer(delta, delta * (self.weight * share))
         return Moments(weight, mean, rest, self.scatter + other.scatter + between)
-
-
-RUN = 512  # rows of a product y'y
 
 
 def _two_sum(a: Vector, b: Vector) -> tuple[Vector, Vector]:

@@ -1,0 +1,223 @@
+"""Every statistic keeps the laws written in ``stats/base.py``. A new one is one line in ``STATISTICS``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asterism.data.block import Block, block_of
+from asterism.stats.base import Joined
+from asterism.stats.moments import ColumnMoments, Moments
+
+
+def no_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+    return {}
+
+
+def moment_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+    """What rounding is measured against where numbers cancel: the largest cell, the widest deviation."""
+    seen = np.where(np.isfinite(rows) & (weights > 0)[:, None], rows, np.nan).astype(np.float64)
+    columns = [column[np.isfinite(column)] for column in seen.T]
+    size = np.array([np.abs(c).max(initial=0.0) for c in columns])
+    spread = np.array([np.ptp(c) if len(c) else 0.0 for c in columns])
+    return {"mean": size, "scatter": weights.sum() * spread**2}
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    of: Callable[[Block], Any]
+    zero: Callable[[int], Any]  # of the number of columns
+    missing: bool = False  # whether cells may be NaN
+    counts: tuple[str, ...] = ()  # fields that count rows, whatever their weight
+    below: tuple[
+        str, ...
+    ] = ()  # fields below the rounding of others: equal bits only where bits are asked for
+    scales: Callable[[np.ndarray, np.ndarray], dict[str, Any]] = no_scales
+
+
+STATISTICS = [
+    Case(
+        "columns", ColumnMoments.of, ColumnMoments.zero, True, ("rows", "observed"), ("rest",), moment_scales
+    ),
+    Case("moments", Moments.of, Moments.zero, below=("rest",), scales=moment_scales),
+    Case(
+        "joined",
+        lambda block: Joined((Moments.of(block), ColumnMoments.of(block))),
+        lambda d: Joined((Moments.zero(d), ColumnMoments.zero(d))),
+        counts=("rows", "observed"),
+        below=("rest",),
+        scales=moment_scales,
+    ),
+]
+
+every_statistic = pytest.mark.parametrize("case", STATISTICS, ids=lambda case: case.name)
+few = settings(max_examples=40, deadline=None)
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def tables(draw: st.DrawFn, missing: bool = False) -> np.ndarray:
+    """0 to 9 rows of 1 to 3 columns, each column with its own offset and spread."""
+    n, d = draw(st.integers(0, 9)), draw(st.integers(1, 3))
+    dtype = draw(st.sampled_from([np.float64, np.float32]))
+    cell = st.floats(-100, 100, width=32, allow_subnormal=False)
+    if missing:
+        cell = cell | st.just(np.nan)
+    rows = np.array(draw(st.lists(cell, min_size=n * d, max_size=n * d)), np.float64).reshape(n, d)
+    offset = [draw(st.sampled_from([0.0, 1e8, -3e5])) for _ in range(d)]
+    spread = [draw(st.sampled_from([1.0, 1e-3, 1e4])) for _ in range(d)]
+    return (rows * spread + offset).astype(dtype)
+
+
+def whole_weights(draw: st.DrawFn, n: int) -> np.ndarray:
+    return np.array(draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), np.float64)
+
+
+def any_weights(draw: st.DrawFn, n: int) -> np.ndarray:
+    weight = st.sampled_from([0.0, 1.0, 0.3, 7.5, 1e-3])
+    return np.array(draw(st.lists(weight, min_size=n, max_size=n)), np.float64)
+
+
+def parts_of(draw: st.DrawFn, rows: np.ndarray, weights: np.ndarray) -> list[Block]:
+    """The rows cut anywhere into 1 to 4 blocks, empty ones among them."""
+    cuts = sorted(draw(st.lists(st.integers(0, len(rows)), max_size=3)))
+    edges = [0, *cuts, len(rows)]
+    return [block_of(rows[a:b], weights[a:b], a) for a, b in pairwise(edges)]
+
+
+# --- comparing ---------------------------------------------------------------------------------------------
+
+
+def values(statistic: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The leaves of a statistic with the names of their fields."""
+    if is_dataclass(statistic):
+        for field in fields(statistic):
+            yield from values(getattr(statistic, field.name), field.name)
+    elif isinstance(statistic, tuple):
+        for part in statistic:
+            yield from values(part, name)
+    else:
+        yield name, statistic
+
+
+def bits(statistic: Any) -> list[Any]:
+    return [
+        (name, value if value is None else (np.asarray(value).dtype.str, np.asarray(value).tobytes()))
+        for name, value in values(statistic)
+    ]
+
+
+def assert_close(case: Case, a: Any, b: Any, scales: dict[str, Any], but: tuple[str, ...] = ()) -> None:
+    for (name, left), (_, right) in zip(values(a), values(b), strict=True):
+        if name in but or name in case.below:
+            continue
+        if left is None or right is None:
+            assert left is right, name
+            continue
+        left, right = np.asarray(left), np.asarray(right)
+        assert left.shape == right.shape, name
+        if left.dtype.kind != "f":
+            assert np.array_equal(left, right), name
+            continue
+        scale = np.asarray(scales.get(name, 0.0))
+        if right.ndim == 2 and scale.ndim == 1:  # of a product of two columns
+            scale = np.sqrt(np.outer(scale, scale))
+        with np.errstate(invalid="ignore"):  # inf - inf, where both are inf
+            close = np.abs(left - right) <= 1e-12 * (np.abs(right) + scale)
+        assert ((left == right) | close).all(), f"{name}: {left} and {right}"
+
+
+# --- the laws ----------------------------------------------------------------------------------------------
+
+
+@every_statistic
+@few
+@given(data=st.data())
+def test_merging_with_zero_changes_no_bit(case, data):
+    rows = data.draw(tables(case.missing))
+    some, zero = case.of(block_of(rows, any_weights(data.draw, len(rows)))), case.zero(rows.shape[1])
+    assert bits(some.merge(zero)) == bits(some)
+    assert bits(zero.merge(some)) == bits(some)
+    assert bits(zero.merge(zero)) == bits(zero)
+
+
+@every_statistic
+def test_statistic_of_no_rows_is_zero(case):
+    for dtype in (np.float32, np.float64):
+        assert bits(case.of(block_of(np.empty((0, 3), dtype)))) == bits(case.zero(3))
+
+
+@every_statistic
+@few
+@given(data=st.data())
+def test_merge_is_commutative_and_associative(case, data):
+    rows = data.draw(tables(case.missing))
+    weights = any_weights(data.draw, len(rows))
+    cut, cut2 = sorted((data.draw(st.integers(0, len(rows))), data.draw(st.integers(0, len(rows)))))
+    a, b, c = (
+        case.of(block_of(rows[s], weights[s], s.start))
+        for s in (slice(0, cut), slice(cut, cut2), slice(cut2, None))
+    )
+    scales = case.scales(rows, weights)
+    assert_close(case, a.merge(b), b.merge(a), scales)
+    assert_close(case, a.merge(b).merge(c), a.merge(b.merge(c)), scales)
+
+
+@every_statistic
+@few
+@given(data=st.data())
+def test_any_split_gives_the_statistic_of_the_whole(case, data):
+    rows = data.draw(tables(case.missing))
+    weights = any_weights(data.draw, len(rows))
+    merged = case.zero(rows.shape[1])
+    for part in parts_of(data.draw, rows, weights):
+        merged = merged.merge(case.of(part))
+    assert_close(case, merged, case.of(block_of(rows, weights)), case.scales(rows, weights))
+
+
+@every_statistic
+@few
+@given(data=st.data())
+def test_weight_counts_as_copies(case, data):
+    rows = data.draw(tables(case.missing))
+    weights = whole_weights(data.draw, len(rows))
+    weighted = case.of(block_of(rows, weights))
+    repeated = case.of(block_of(np.repeat(rows, weights.astype(int), axis=0)))
+    assert_close(case, weighted, repeated, case.scales(rows, weights), but=case.counts)
+
+
+@every_statistic
+@few
+@given(data=st.data())
+def test_weight_zero_is_absent_whatever_the_row_holds(case, data):
+    rows = data.draw(tables(case.missing))
+    weights = any_weights(data.draw, len(rows))
+    holed = rows.copy()
+    for i in np.flatnonzero(weights == 0):
+        holed[i] = data.draw(st.sampled_from([np.nan, np.inf, -np.inf, 3e30]))
+    counted = weights > 0
+    absent = case.of(block_of(rows[counted], weights[counted]))
+    assert_close(case, case.of(block_of(holed, weights)), absent, case.scales(rows, weights))
+
+
+@every_statistic
+def test_a_statistic_cannot_be_changed_and_leaves_its_rows_alone(case):
+    rows = np.random.default_rng(0).normal(size=(50, 3))
+    before = rows.copy()
+    some = case.of(block_of(rows))
+    kept = bits(some)
+    some.merge(case.of(block_of(rows[:7])))
+    assert bits(some) == kept
+    assert np.array_equal(rows, before)
+    with pytest.raises(AttributeError):
+        setattr(some, fields(some)[0].name, None)
