@@ -1,0 +1,1 @@
+"""How many groups: criteria that compare fits, and words for what they say."""

@@ -1,0 +1,139 @@
+"""``asterism find TABLE``: the main job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from asterism.cli.main import DEBUG, INTERRUPTED
+from asterism.cli.messages import progress_bar, say, spoken_warnings
+from asterism.cli.params import ColumnKind, NumberOfGroups, kinds_of
+from asterism.cli.tables import readable, table_name
+from asterism.errors import NotConvergedError
+
+if TYPE_CHECKING:
+    from asterism.finding import Finding
+
+FILES = ("labels.csv", "summary.txt", "summary.json")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line of one call."""
+
+    table: str
+    k: int | range | None
+    kind: tuple[tuple[str, str, tuple[str, ...]], ...]
+    ignore: tuple[str, ...]
+    weights: str | None
+    missing: str
+    out: str | None
+    json: bool
+    seed: int
+    threads: int | None
+    memory: str | None
+    force: bool
+    quiet: bool
+    strict: bool
+
+
+def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    ctx.meta[DEBUG] = value
+
+
+@click.command(short_help="Find the groups in a table.")
+@click.argument("table")
+@click.option(
+    "--k", type=NumberOfGroups(), help="Number of groups, or a range to choose from.  [default: 2:10]"
+)
+@click.option("--kind", type=ColumnKind(), multiple=True, help="Say what a column is. Repeatable.")
+@click.option("--ignore", metavar="COLUMN", multiple=True, help="Leave a column out. Repeatable.")
+@click.option("--weights", metavar="COLUMN", help="Column of row weights: 3 counts as three rows, 0 as none.")
+@click.option("--missing", type=click.Choice(["keep", "drop", "refuse"]), default="keep", show_default=True,
+              help="Rows with missing cells: use them, leave them out of all groups, or stop.")  # fmt: skip
+@click.option("--out", metavar="DIR", help="Folder of results.  [default: NAME-groups in the current folder]")
+@click.option("--json", is_flag=True, help="Print the summary as JSON.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+              help="The same seed gives the same result.")  # fmt: skip
+@click.option("--threads", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
+@click.option("--memory", metavar="SIZE", help="Memory to stay within, such as 2GB.")
+@click.option("--force", is_flag=True, help="Replace the results of an earlier run.")
+@click.option("--quiet", is_flag=True, help="No progress and no messages but warnings and errors.")
+@click.option("--strict", is_flag=True, help="Exit with 4 and write nothing if the search did not settle.")
+@click.option("--debug", is_flag=True, is_eager=True, expose_value=False, callback=_mark_debug,
+              help="Show where in the code an error arose.")  # fmt: skip
+@click.pass_context
+def find(ctx: click.Context, /, **options: Any) -> None:
+    """Find the groups in TABLE: a CSV, Parquet or .npy file, a folder or glob of them, or - for stdin.
+
+    Prints a summary, and writes labels.csv (the group of every row), summary.txt and summary.json into
+    NAME-groups, where NAME is the table's name without its ending.
+
+    \b
+    Examples:
+      asterism find penguins.csv
+      asterism find survey.csv --k 4 --kind size=ordinal:S,M,L --ignore name
+      zcat big.csv.gz | asterism find - --json
+    """
+    ctx.exit(run(Options(**options)))
+
+
+def run(options: Options) -> int:
+    """Do the work; the exit code."""
+    from asterism.cli.output import refuse_overwrite, whole_folder
+    from asterism.cli.summary import summary_json, summary_text
+
+    target = Path(options.out or f"{table_name(options.table)}-groups").resolve()
+    refuse_overwrite(target, options.force, FILES)  # before the work, not after it
+    with readable(options.table) as path, spoken_warnings():
+        finding = _find(path, options)
+        if options.strict and not finding.choice.settled:
+            raise _not_settled(finding)
+        text = summary_text(finding, options.table)
+        json = summary_json(finding, options.table)
+        with whole_folder(target, options.force, FILES) as folder:
+            _write_labels(finding, folder / "labels.csv")
+            (folder / "summary.txt").write_text(text, encoding="utf-8")
+            (folder / "summary.json").write_text(json, encoding="utf-8")
+    click.echo(json if options.json else text, nl=False)
+    if not options.quiet:
+        say(f"Wrote {', '.join(FILES)} into {options.out or target.name}/")
+    return INTERRUPTED if finding.choice.interrupted else 0
+
+
+def _find(path: str, options: Options) -> Finding:
+    from asterism.engines.context import engine
+    from asterism.finding import find
+
+    with progress_bar(options.quiet) as progress:
+        return find(
+            path,
+            k=options.k,
+            kinds=kinds_of(options.kind, options.ignore),
+            weights=options.weights,
+            seed=options.seed,
+            engine=engine(n_threads=options.threads, memory=options.memory),
+            progress=progress,
+            missing=options.missing,
+        )
+
+
+def _not_settled(finding: Finding) -> NotConvergedError:
+    still = [row.k for row in finding.choice.table if row.status != "settled"]
+    return NotConvergedError(
+        f"The search did not settle for k = {', '.join(map(str, still))}, and --strict was given.",
+        "Nothing was written. Leave --strict out to see the result as it is, or try another --seed.",
+    )
+
+
+def _write_labels(finding: Finding, path: Path) -> None:
+    """One line a row. All cells are numbers or empty, so none can be taken for a formula by a spreadsheet."""
+    from pyarrow import csv
+
+    frame = finding.to_frame()
+    with path.open("wb") as file:
+        file.write((",".join(frame.column_names) + "\n").encode())  # pyarrow would put the names in quotes
+        csv.write_csv(frame, file, csv.WriteOptions(include_header=False))

@@ -1,0 +1,55 @@
+"""What the command says while it works: to stderr, with a moving bar on a terminal alone."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from asterism.engines.progress import Event
+
+
+def say(text: str) -> None:
+    """One line to stderr, so that stdout holds data alone."""
+    click.echo(f"asterism: {text}", err=True)
+
+
+@contextmanager
+def spoken_warnings() -> Iterator[None]:
+    """Warnings as plain lines, without the file and line number of a library the user never opened."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = _spoken
+        yield
+
+
+def _spoken(message: Warning | str, category: type[Warning], *_place: Any) -> None:
+    from asterism.errors import AsterismWarning
+
+    if issubclass(category, AsterismWarning):
+        say(f"Warning: {message}")
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[Event], None] | None]:
+    """A function that shows an event, or None where nobody would see it."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    layout = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
+    with Progress(*layout, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=None, note="")
+
+        def show(event: Event) -> None:
+            note = f"step {event.step}, {event.active} searches moving, at most {event.left:.0f} s left"
+            bar.update(task, description=event.job, completed=event.step, total=event.max_steps, note=note)
+
+        yield show

@@ -1,0 +1,123 @@
+"""A finding as text for people and as JSON for programs; neither holds a time or a path of this machine."""
+
+from __future__ import annotations
+
+import json
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from asterism import __version__
+
+if TYPE_CHECKING:
+    from asterism.data.columns import Column
+    from asterism.explain.profiles import Profile, Trait
+    from asterism.finding import Finding
+
+WIDTH = 100
+APART = 3  # traits shown per group
+
+
+def summary_json(finding: Finding, table: str) -> str:
+    """The finding as JSON; numbers JSON cannot write are null."""
+    data = {"asterism": __version__, "table": table, **finding.to_dict()}
+    return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def summary_text(finding: Finding, table: str) -> str:
+    """The finding in words and small tables."""
+    rows = f"{len(finding.labels):,} rows"
+    if finding.n_left_out:
+        rows += f" ({finding.n_left_out:,} left out: they have missing cells)"
+    used = f"{len(finding.columns)} columns used, {len(finding.ignored)} ignored"
+    parts = [
+        [f"{shown(table)}: {rows}, {used}"],
+        textwrap.wrap(finding.verdict, WIDTH),
+        ["Groups", *_groups(finding.profiles)],
+        ["How many groups", *_numbers(finding)],
+        ["Columns", *_columns(finding)],
+    ]
+    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+
+
+def _groups(profiles: Sequence[Profile]) -> list[str]:
+    head = ("group", "rows", "share", "what sets it apart most, beside all rows")
+    body = [
+        (str(p.group), f"{p.size:,}", f"{p.share:.1%}", "; ".join(_trait(t) for t in p.apart[:APART]))
+        for p in profiles
+    ]
+    return _lines(head, body, right=(0, 1, 2))
+
+
+def _trait(trait: Trait) -> str:
+    name = shown(trait.column)
+    if trait.value is None:
+        return f"{name} always missing"
+    if trait.share is not None:
+        return f"{name} {shown(str(trait.value))} {trait.share:.0%} (all {_number(trait.overall, '.0%')})"
+    return f"{name} {_number(trait.value)} (all {_number(trait.overall)})"
+
+
+def _numbers(finding: Finding) -> list[str]:
+    head = ("", "k", "within sum of squares", "explained", "Calinski-Harabasz", "steps", "")
+    body = [
+        (
+            "*" if row.k == finding.k else "",
+            str(row.k),
+            f"{row.within:.6g}",
+            f"{row.explained:.1%}",
+            "-" if row.calinski_harabasz is None else f"{row.calinski_harabasz:.6g}",
+            str(row.steps),
+            "" if row.status == "settled" else row.status,
+        )
+        for row in finding.choice.table
+    ]
+    return _lines(head, body, right=(1, 2, 3, 4, 5))
+
+
+def _columns(finding: Finding) -> list[str]:
+    head = ("name", "kind", "missing", "why")
+    body = [
+        (shown(c.name), _kind(c), f"{finding.missing[c.name]:,}", shown(c.reason)) for c in finding.columns
+    ]
+    body += [(shown(c.name), "ignored", "", shown(c.reason)) for c in finding.ignored]
+    return _lines(head, body, right=(2,))
+
+
+def _kind(column: Column) -> str:
+    """An order is shown, for it may have been guessed wrongly."""
+    return f"ordinal {shown(' < '.join(column.levels))}" if column.kind == "ordinal" else column.kind
+
+
+# ------------------------------------------------------------------------------------------------ small tools
+
+
+def shown(text: str) -> str:
+    """Text of a stranger's file without characters that could steer a terminal."""
+    return "".join(c if c.isprintable() else "�" for c in text)
+
+
+def _number(value: Any, form: str = ".4g") -> str:
+    return format(value, form) if isinstance(value, float) else shown(str(value))
+
+
+def _lines(head: Sequence[str], body: Iterable[Sequence[str]], right: Sequence[int]) -> list[str]:
+    """A table in plain characters, columns as wide as they need to be."""
+    rows = [head, *body]
+    widths = [max(len(row[j]) for row in rows) for j in range(len(head))]
+    lines = []
+    for row in rows:
+        cells = (
+            c.rjust(w) if j in right else c.ljust(w) for j, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append(("  " + "  ".join(cells)).rstrip())
+    return lines
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

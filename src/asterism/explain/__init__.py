@@ -1,0 +1,1 @@
+"""What the groups are, in the user's own words and units."""
