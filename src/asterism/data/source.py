@@ -28,6 +28,7 @@ class Source(ABC):
     columns: tuple[Column, ...]
     n_rows: int
     dtype: np.dtype[Any]  # float32 or float64: what blocks carry
+    ignored: tuple[Column, ...] = ()  # columns of the table that are not used, each with its reason
 
     @abstractmethod
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
@@ -73,7 +74,7 @@ class Source(ABC):
         if have:
             yield _joined(waiting, start)
 
-    def part(self, first: int, last: int) -> Source:
+    def part(self, first: int, last: int) -> Source:  # noqa: ARG002  for those who can do better
         """What a worker needs to read blocks ``first:last``: this source, where it can be sent cheaply."""
         return self
 
@@ -123,7 +124,7 @@ class ArraySource(Source):
             yield rows if rows.dtype == self.dtype else rows.astype(self.dtype), weights
 
     def part(self, first: int, last: int) -> Source:
-        """Only the rows of these blocks (a memory map is sent as its path by ``files.NpySource``)."""
+        """Only the rows of these blocks (a memory map is sent as its path by ``npy.NpySource``)."""
         a = first * self.block_rows
         b = min(last * self.block_rows, self.n_rows)
         weights = None if self.weights is None else self.weights[a - self.start : b - self.start]
@@ -152,8 +153,34 @@ def checked_weights(weights: Any, n: int) -> Vector:
     if len(bad_rows):
         row = int(bad_rows[0])
         raise WeightError(
-            f"the weight is {array[row]}.", "Weights must be finite and 0 or more; 0 leaves a row out.", row=row
+            f"the weight is {array[row]}.",
+            "Weights must be finite and 0 or more; 0 leaves a row out.",
+            row=row,
         )
     if n and not array.any():
         raise WeightError("All weights are zero.", "At least one row must count.")
     return array
+
+
+def in_memory(source: Source, memory: int) -> Source:
+    """The same table as one array, where that takes at most ``memory`` bytes; else the source as it is.
+
+    >>> source = ArraySource(np.arange(6).reshape(3, 2))  # whole numbers: converted at every pass
+    >>> in_memory(source, 1000).array.dtype, in_memory(source, 10) is source
+    (dtype('float64'), True)
+    """
+    n, d = source.n_rows, source.n_columns
+    if n * d * source.dtype.itemsize > memory:
+        return source
+    array = np.empty((n, d), source.dtype)
+    weights: Vector | None = None
+    row = 0
+    for rows, w in source.pieces(0, n):
+        array[row : row + len(rows)] = rows
+        if w is not None:
+            weights = np.empty(n) if weights is None else weights
+            weights[row : row + len(rows)] = w
+        row += len(rows)
+    kept = ArraySource(array, weights, source.columns)
+    kept.ignored = source.ignored
+    return kept

@@ -1,0 +1,47 @@
+"""A NumPy file, mapped: rows are read where they are used, and a worker of a cluster maps the file itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.files import file_errors
+from asterism.data.source import ArraySource, Source
+from asterism.errors import FileError
+
+
+class NpySource(ArraySource):
+    """The two-dimensional array of a ``.npy`` file. Pickled as its path."""
+
+    def __init__(self, path: Path, weights: Any = None) -> None:
+        super().__init__(mapped(path), weights)
+        self.path = path.absolute()
+
+    def part(self, first: int, last: int) -> Source:  # noqa: ARG002
+        """The source itself: only its path is sent."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NpySource, (self.path, self.weights)
+
+
+def mapped(path: Path) -> NDArray[Any]:
+    """The array of the file, not yet read."""
+    with file_errors(path, "a NumPy file"):
+        try:
+            array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except ValueError as bad:
+            if "allow_pickle" not in str(bad) and "Python objects" not in str(bad):
+                raise
+            raise FileError(
+                f"{path.name!r} holds Python objects, which are not loaded: they could run any program.",
+                "Save an array of numbers, or the table as CSV or Parquet.",
+            ) from bad
+    if not isinstance(array, np.ndarray):
+        raise FileError(f"{path.name!r} holds several arrays.", "Save the one table as .npy.")
+    if array.dtype.names:
+        raise FileError(f"{path.name!r} holds records.", "Save the table as CSV or Parquet.")
+    return array

@@ -1,0 +1,100 @@
+"""Parquet: one file, or several of the same columns one after the other.
+
+Only the needed columns are read, a batch at a time. The footers say how many rows each row group has, so that
+any range of rows is found without reading what comes before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from asterism.data.files import file_errors, require_unchanged, state_of
+from asterism.data.table import BATCH_ROWS, Batch, Table
+from asterism.errors import DataError, FileError
+
+WHAT = "a Parquet file"
+
+
+class ParquetTable(Table):
+    """Rows of Parquet files, in the order of ``paths``. Pickled as its paths and row counts."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.title = repr(paths[0].name) if len(paths) == 1 else f"{len(paths)} Parquet files"
+        self.paths = [path.absolute() for path in paths]
+        self.states = [state_of(path) for path in self.paths]
+        footers = [_footer(path) for path in self.paths]
+        self.types = _common_types([schema for schema, _ in footers], self.paths)
+        self.declared = {}
+        self.groups = [counts for _, counts in footers]  # rows of each row group of each file
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all files."""
+        return sum(map(sum, self.groups))
+
+    def batches(self, names: Sequence[str], start: int = 0, stop: int | None = None) -> Iterator[Batch]:
+        """Seek the row groups that hold ``start:stop``; read them batch by batch."""
+        stop = self.n_rows if stop is None else stop
+        first = 0  # row of the table at which the file begins
+        for path, state, counts in zip(self.paths, self.states, self.groups, strict=True):
+            ends = first + np.cumsum([0, *counts])
+            wanted = [g for g, (a, b) in enumerate(pairwise(ends)) if a < stop and b > start and a < b]
+            if wanted:
+                require_unchanged(path, state)
+                yield from _read(path, wanted, names, int(ends[wanted[0]]), start, stop)
+            first = int(ends[-1])
+
+
+def _read(
+    path: Path, groups: list[int], names: Sequence[str], row: int, start: int, stop: int
+) -> Iterator[Batch]:
+    """Rows ``start:stop`` of these neighbouring row groups, whose first row is ``row``."""
+    with file_errors(path, WHAT), pq.ParquetFile(path) as file:
+        stream = file.iter_batches(BATCH_ROWS, row_groups=groups, columns=list(names), use_threads=False)
+        for batch in stream:
+            a, b = max(start - row, 0), min(stop - row, batch.num_rows)
+            row += batch.num_rows
+            if a < b:
+                part = batch.slice(a, b - a)
+                yield {name: part.column(name) for name in names}
+            if row >= stop:
+                break
+
+
+def _footer(path: Path) -> tuple[Any, list[int]]:
+    with file_errors(path, WHAT), pq.ParquetFile(path) as file:
+        if len(set(file.schema_arrow.names)) < len(file.schema_arrow.names):
+            raise FileError(f"{path.name!r} has two columns of the same name.", "Rename one of them.")
+        meta = file.metadata
+        return file.schema_arrow, [meta.row_group(g).num_rows for g in range(meta.num_row_groups)]
+
+
+def _common_types(schemas: list[Any], paths: list[Path]) -> dict[str, Any]:
+    """The types all files agree on; a column without a single value may have any."""
+    types = dict(zip(schemas[0].names, schemas[0].types, strict=True))
+    for schema, path in zip(schemas[1:], paths[1:], strict=True):
+        own = dict(zip(schema.names, schema.types, strict=True))
+        for name in sorted(types.keys() ^ own.keys()):
+            missing, there = (path, paths[0]) if name in types else (paths[0], path)
+            raise DataError(
+                f"{missing.name!r} has no such column, {there.name!r} has.",
+                "Files that are read together need the same columns.",
+                column=name,
+            )
+        for name, kind in own.items():
+            if pa.types.is_null(types[name]):
+                types[name] = kind
+            elif types[name] != kind and not pa.types.is_null(kind):
+                raise DataError(
+                    f"{path.name!r} holds {kind}, {paths[0].name!r} holds {types[name]}.",
+                    "Files that are read together need the same types; write one of them again.",
+                    column=name,
+                )
+    return types

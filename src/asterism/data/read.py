@@ -1,0 +1,235 @@
+"""``read``: a table of any make in, a ``Source`` out, every column's kind decided and the reason given."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from asterism.data.columns import Column, Wish, require_known, wishes
+from asterism.data.frames import array_table, frame_table
+from asterism.data.infer import inferred, unusable, wished
+from asterism.data.memory import memory_to_keep, parse_bytes
+from asterism.data.profile import Profile
+from asterism.data.source import ArraySource, Source, checked_weights, in_memory
+from asterism.data.table import Table, TableSource, check_weights, profiles
+from asterism.errors import DataError, ParameterError
+
+
+def read(
+    table: Any,
+    *,
+    kinds: Mapping[str, Any] | Sequence[Column] | None = None,
+    ignore: Sequence[str] = (),
+    weights: Any = None,
+    memory: str | int | None = None,
+) -> Source:
+    """A table as a source.
+
+    ``table``    path of a CSV, TSV, Parquet or .npy file, a folder or glob of Parquet files, ``"-"`` for CSV
+                 on standard input; a pandas, polars or pyarrow frame; an array; a ``Source``
+    ``kinds``    what columns are, where the guess is wrong: ``{"year": "categorical", "note": "ignored",
+                 "size": "ordinal:S,M,L"}``; or another source's ``columns``, to read the table as that one
+    ``ignore``   names of columns to leave out
+    ``weights``  the name of a column that says how often each row counts, or one number a row
+    ``memory``   how much of a file may be held in memory, such as "2GB". None: text files up to a quarter of
+                 what is free and 2 GiB at most, since they are slow to read again; nothing of Parquet
+
+    Columns of an array are numbers, whatever they hold. Those of other tables are looked at (``infer``):
+    ``source.columns`` are used, ``source.ignored`` are not, and each has its ``reason``.
+
+    >>> import pyarrow
+    >>> frame = pyarrow.table({"size": [1.5, None, 2.5], "color": ["red", "red", "blue"], "lab": ["x"] * 3})
+    >>> source = read(frame)
+    >>> [(c.name, c.kind, c.levels) for c in source.columns]
+    [('size', 'numeric', ()), ('color', 'categorical', ('blue', 'red'))]
+    >>> source.ignored[0].reason
+    "every cell is 'x'"
+    >>> next(source.blocks()).rows
+    array([[1.5, 1. ],
+           [nan, 1. ],
+           [2.5, 0. ]])
+    """
+    budget = parse_bytes(memory)
+    wanted = wishes(kinds)
+    ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    if isinstance(table, Source):
+        return _as_it_is(table, plain=not wanted and not ignore and weights is None)
+    if isinstance(table, str) and table == "-":
+        return _standard_input(wanted, ignore, weights, budget)
+    if isinstance(table, str | os.PathLike):
+        return _file(os.fspath(table), wanted, ignore, weights, budget)
+    if (frame := frame_table(table)) is not None:
+        return _source(frame, wanted, ignore, weights)
+    return _array(_as_array(table), wanted, ignore, weights)
+
+
+def _as_it_is(source: Source, *, plain: bool) -> Source:
+    if not plain:
+        raise ParameterError(
+            "The table is a Source already, so that kinds, ignore and weights come too late.",
+            "Give them where the table itself is read.",
+        )
+    return source
+
+
+def _file(
+    name: str, wanted: dict[str, Wish], ignore: tuple[str, ...], weights: Any, budget: int | None
+) -> Source:
+    from asterism.data.files import format_of, matching_files
+
+    paths = matching_files(name)
+    formats = {format_of(path) for path in paths}
+    if len(paths) > 1 and formats != {"parquet"}:
+        raise ParameterError(
+            f"{name!r} means {len(paths)} files, and not all are Parquet.",
+            "Only Parquet files are read together; give one file.",
+        )
+    if formats == {"npy"}:
+        from asterism.data.npy import NpySource, mapped
+
+        plain = not wanted and not ignore and not isinstance(weights, str)
+        return NpySource(paths[0], weights) if plain else _array(mapped(paths[0]), wanted, ignore, weights)
+    if formats == {"parquet"}:
+        from asterism.data.parquet import ParquetTable
+
+        source = _source(ParquetTable(paths), wanted, ignore, weights)
+        return source if budget is None else in_memory(source, budget)
+    from asterism.data.csv import CsvTable
+
+    source = _source(CsvTable(paths[0]), wanted, ignore, weights)
+    return in_memory(source, memory_to_keep() if budget is None else budget)
+
+
+def _standard_input(
+    wanted: dict[str, Wish], ignore: tuple[str, ...], weights: Any, budget: int | None
+) -> Source:
+    """A stream can be read once, and we read twice: so it goes to a file that lives as long as the source."""
+    with tempfile.NamedTemporaryFile(prefix="asterism-", suffix=".csv", delete=False) as file:
+        path = Path(file.name)
+        try:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+            file.flush()
+            source = _file(str(path), wanted, ignore, weights, budget)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+    if isinstance(source, ArraySource):
+        path.unlink(missing_ok=True)
+    else:
+        weakref.finalize(source, path.unlink, missing_ok=True)
+    return source
+
+
+def _as_array(table: Any) -> Any:
+    if hasattr(table, "toarray"):
+        raise DataError(
+            "A sparse matrix is not a table of columns.", "Give table.toarray() if it fits in memory."
+        )
+    if not isinstance(table, np.ndarray):
+        if not isinstance(table, list | tuple) and not hasattr(table, "__array__"):
+            raise ParameterError(
+                f"A table cannot be a {type(table).__name__}.",
+                "Give a path, a data frame (pandas, polars, pyarrow) or an array.",
+            )
+        try:
+            table = np.asarray(table)
+        except ValueError as bad:
+            raise DataError("The rows have different lengths.", "Give every row the same cells.") from bad
+    return table
+
+
+def _array(array: Any, wanted: dict[str, Wish], ignore: tuple[str, ...], weights: Any) -> Source:
+    """Columns of an array are numbers, unless the user says otherwise or the array holds objects."""
+    mixed = array.dtype.kind in "OUS" and array.ndim == 2
+    if not mixed and not wanted and not ignore and not isinstance(weights, str):
+        return ArraySource(array, weights)
+    if not mixed:
+        ArraySource(array)  # what it refuses, we refuse
+        numeric = {f"x{j}": Wish("numeric", known=True) for j in range(array.shape[1])}
+        wanted = numeric | wanted
+    return _source(array_table(array), wanted, ignore, weights)
+
+
+def _source(table: Table, wanted: dict[str, Wish], ignore: tuple[str, ...], weights: Any) -> TableSource:
+    """Look at the columns, decide what they are, check the weights."""
+    names = list(table.types)
+    if not names:
+        raise DataError(f"{table.title} has no columns.", "Give at least one column.")
+    weight_name = weights if isinstance(weights, str) else None
+    _check_names(names, wanted, ignore, weight_name)
+    aside = dict.fromkeys(ignore, "left out as asked")
+    aside |= {name: "left out as asked" for name, wish in wanted.items() if wish.kind == "ignored"}
+    aside |= {weight_name: "used as row weights"} if weight_name else {}
+    decided = {name: Column(name, "ignored", reason=why) for name, why in aside.items()}
+    for name in names:
+        unfit = unusable(name, table.types[name])
+        if unfit is not None and name not in decided and name not in wanted:
+            decided[name] = unfit
+    look = [name for name in names if name not in decided or name == weight_name]
+    parse = {name for name, wish in wanted.items() if wish.kind == "numeric"} | {weight_name or ""}
+    found = profiles(table, look or names[:1], frozenset(parse))
+    n_rows = next(iter(found.values())).rows
+    if n_rows == 0:
+        raise DataError(f"{table.title} has no rows.", "A table needs at least one row.")
+    for name in look:
+        if name not in decided:
+            decided[name] = _decide(table, name, wanted.get(name), found[name])
+    if weight_name:
+        check_weights(table, weight_name, found[weight_name])
+    elif weights is not None:
+        weights = checked_weights(weights, n_rows)
+    used = tuple(decided[name] for name in names if decided[name].kind != "ignored")
+    ignored = tuple(decided[name] for name in names if decided[name].kind == "ignored")
+    _require_used(table, used, ignored)
+    source = TableSource(table, used, n_rows, weights, ignored)
+    _check_levels(source, found)
+    return source
+
+
+def _decide(table: Table, name: str, wish: Wish | None, profile: Profile) -> Column:
+    kind = table.types[name]
+    declared = ("false", "true") if pa.types.is_boolean(kind) else table.declared.get(name, ())
+    if wish is None:
+        return inferred(name, kind, profile, declared)
+    return wished(name, wish, kind, profile, declared)
+
+
+def _check_names(
+    names: list[str], wanted: dict[str, Wish], ignore: tuple[str, ...], weight_name: str | None
+) -> None:
+    require_known(list(wanted), names, "kinds")
+    require_known(ignore, names, "ignore")
+    require_known([weight_name] if weight_name else [], names, "weights")
+    for name in ignore:
+        if wanted.get(name, Wish("ignored")).kind != "ignored" and not wanted[name].known:
+            raise ParameterError(
+                f"Column {name!r} is to be ignored and to be {wanted[name].kind}.", "Say one of the two."
+            )
+
+
+def _require_used(table: Table, used: tuple[Column, ...], ignored: tuple[Column, ...]) -> None:
+    if not used:
+        why = "; ".join(f"{column.name!r}: {column.reason}" for column in ignored[:10])
+        more = "; ..." if len(ignored) > 10 else ""
+        raise DataError(
+            f"{table.title} has no usable column ({why}{more}).",
+            "Say what a column is with kinds, for instance {'name': 'numeric'}.",
+        )
+
+
+def _check_levels(source: TableSource, found: dict[str, Profile]) -> None:
+    """Where a cell is none of the given levels, read until it is met: the error names its row."""
+    for column in source.columns:
+        levels = found[column.name].levels
+        if column.kind != "numeric" and (levels is None or not levels <= set(column.levels)):
+            for _ in TableSource(source.table, (column,), source.n_rows).pieces(0, source.n_rows):
+                pass
