@@ -72,23 +72,19 @@ class ColumnMoments:
         )
 
     def merge(self, other: ColumnMoments) -> ColumnMoments:
-        """Chan's formula, column by column; a column that one part never saw is the other's."""
+        """Chan's formula, column by column; a column that one part never saw is the other's, to the bit."""
         weight = self.weight + other.weight
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        delta = (other.mean - self.mean) + (other.rest - self.rest)
+        seen = self.weight > 0
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=seen)
+        delta = np.where(share > 0, (other.mean - self.mean) + (other.rest - self.rest), 0.0)
         mean, rest = _two_sum(self.mean, self.rest + delta * share)
-        scatter = self.scatter + other.scatter + delta * delta * (self.weight * share)
-
-        def either(a: Vector, b: Vector, both: Vector) -> Vector:
-            return np.where(other.weight == 0, a, np.where(self.weight == 0, b, both))
-
         return ColumnMoments(
             self.rows + other.rows,
             self.total + other.total,
             weight,
-            either(self.mean, other.mean, mean),
-            either(self.rest, other.rest, rest),
-            either(self.scatter, other.scatter, scatter),
+            np.where(seen, mean, other.mean),
+            np.where(seen, rest, other.rest),
+            self.scatter + other.scatter + delta * delta * (self.weight * share),
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
             self.observed + other.observed,
