@@ -17,6 +17,7 @@ import pytest
 import scipy.stats
 
 from asterism.data.block import block_of
+from asterism.engines.tree import MergeTree
 from asterism.stats.moments import ColumnMoments, Moments
 
 DIGITS = 14
@@ -79,9 +80,11 @@ def digits(got: float, exact: Fraction) -> float:
 
 
 def of_blocks(statistic, rows: np.ndarray, size: int):
-    """The statistic of rows cut into blocks of ``size``, merged one after the other."""
-    parts = (statistic.of(block_of(rows[i : i + size], None, i)) for i in range(0, len(rows), size))
-    return reduce(lambda a, b: a.merge(b), parts)
+    """The statistic of rows cut into blocks of ``size``, merged as the engines merge."""
+    tree = MergeTree(-(-len(rows) // size))
+    for number, i in enumerate(range(0, len(rows), size)):
+        tree.add(number, statistic.of(block_of(rows[i : i + size], None, i)))
+    return tree.result()
 
 
 @both_statistics
