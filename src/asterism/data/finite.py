@@ -6,10 +6,12 @@ Looking for them costs one sum per block; only a block that holds one is searche
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 import numpy as np
 
 from asterism.data.block import Block
+from asterism.data.source import Source
 from asterism.errors import DataError
 
 
@@ -54,3 +56,13 @@ def require_finite(block: Block, names: Sequence[str], *, missing_ok: bool = Fal
     i, j = divmod(int(bad.argmax()), rows.shape[1])
     error = missing_cell if np.isnan(rows[i, j]) else infinite_cell
     raise error(names, block.start + i, j)
+
+
+def raise_for_bad_cell(source: Source) -> NoReturn:
+    """Find the cell that made a result of the whole table not finite, and raise its ``DataError``."""
+    for block in source.blocks():
+        require_finite(block, source.names)
+    raise DataError(
+        "The values are so large that their squares are infinite.",
+        "Divide the columns by a power of ten, or standardise them first.",
+    )

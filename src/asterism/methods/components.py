@@ -1,0 +1,153 @@
+"""Principal components as a value: what they are, and what can be done with them.
+
+With the scatter matrix ``S = sum w (x - mean)(x - mean)' = V diag(eigenvalues) V'``
+
+    project      z = V_m' (x - mean)
+    reconstruct  x ~ mean + V_m z,    sum w |x - reconstruction|^2 = sum of the eigenvalues left out
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from asterism.data.block import Block, Vector
+from asterism.data.finite import require_finite
+from asterism.errors import DataError, WeightError
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """The leading principal components of some rows, largest first."""
+
+    mean: Vector  # (d,)
+    directions: NDArray[np.float64]  # (m, d) orthonormal rows
+    eigenvalues: Vector  # (m,) of the scatter matrix; exactly 0 where rounding is all there is
+    total: float  # trace of the scatter matrix: the sum of all its eigenvalues
+    weight: float  # of the rows: how many they count for
+    most: int  # components there could be: min(rows of weight > 0, d)
+
+    @property
+    def freedom(self) -> float:
+        """What variances are divided by: weight - 1."""
+        if self.total == 0:
+            return max(self.weight - 1.0, 1.0)  # one row, or equal rows: all variances are 0
+        if self.weight > 1:
+            return self.weight - 1.0
+        raise WeightError(
+            f"The weights sum to {self.weight:g}: a variance needs more than one row.",
+            "A weight says how many times its row counts; multiply all of them so that they sum to "
+            "the number of rows.",
+        )
+
+    @property
+    def variances(self) -> Vector:
+        """(m,) variance along each direction."""
+        return self.eigenvalues / self.freedom
+
+    @property
+    def ratios(self) -> Vector:
+        """(m,) share of the total variance; 0 where there is none."""
+        return self.eigenvalues / self.total if self.total > 0 else np.zeros_like(self.eigenvalues)
+
+    @property
+    def dropped(self) -> float:
+        """Sum of the eigenvalues left out, which is sum w |x - reconstruction|^2."""
+        if len(self.eigenvalues) == self.most:
+            return 0.0
+        left = self.total - float(self.eigenvalues.sum())
+        return left if left > len(self.mean) * EPS * self.total else 0.0
+
+    @property
+    def noise(self) -> float:
+        """Mean variance of the directions left out: what probabilistic PCA calls the noise."""
+        # Weights of 1 or more are copies of rows; smaller ones do not make fewer directions.
+        left_out = min(max(self.weight, self.most), len(self.mean)) - len(self.eigenvalues)
+        return self.dropped / self.freedom / left_out if left_out > 0 else 0.0
+
+    def first(self, m: int) -> Components:
+        """Only the ``m`` leading ones."""
+        return replace(self, directions=self.directions[:m], eigenvalues=self.eigenvalues[:m])
+
+
+# ---- making them
+
+
+def leading(matrix: NDArray[np.float64], m: int) -> tuple[Vector, NDArray[np.float64]]:
+    """The ``m`` largest eigenvalues (m,) of a symmetric matrix and their vectors (d, m), largest first."""
+    d = len(matrix)
+    values, vectors = linalg.eigh(matrix, subset_by_index=(d - m, d - 1), check_finite=False)
+    return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+
+
+def above_rounding(values: Vector, relative: float) -> Vector:
+    """Eigenvalues, with 0 for those that are no more than rounding of the largest."""
+    return np.where(values > relative * max(values[0], 0.0), values, 0.0)
+
+
+def signed(directions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(m, d) every direction turned so that its entry of largest size is positive."""
+    at = np.abs(directions).argmax(axis=1)
+    sign = np.sign(directions[np.arange(len(directions)), at])
+    return np.ascontiguousarray(directions * np.where(sign < 0, -1.0, 1.0)[:, None])
+
+
+# ---- using them
+
+
+def project(model: Components, names: tuple[str, ...], whiten: bool, block: Block) -> NDArray[Any]:
+    """(n, m) coordinates of rows along the components, in the rows' own precision.
+
+    Whitened coordinates have variance 1, and are 0 along directions in which nothing varied.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        z = (block.rows - model.mean) @ model.directions.T
+    if not np.isfinite(z).all():
+        require_finite(block, names)
+    if whiten:
+        z *= _reciprocal(np.sqrt(model.variances))
+    return z.astype(block.rows.dtype, copy=False)
+
+
+def reconstruct(model: Components, whiten: bool, block: Block) -> NDArray[Any]:
+    """(n, d) rows with these coordinates (n, m)."""
+    scale = np.sqrt(model.variances)[:, None] if whiten else 1.0
+    rows = block.rows @ (scale * model.directions)
+    rows += model.mean
+    return rows.astype(block.rows.dtype, copy=False)
+
+
+def log_density(model: Components, names: tuple[str, ...], block: Block) -> Vector:
+    """(n,) log of the Gaussian with the variances kept, and ``noise`` in all directions left out."""
+    d, m = len(model.mean), len(model.eigenvalues)
+    require_finite(block, names)
+    require_density(model)
+    y = block.rows - model.mean
+    z = y @ model.directions.T
+    y -= z @ model.directions
+    distance = (z * z / model.variances).sum(axis=1)
+    volume = float(np.log(model.variances).sum())
+    if m < d:
+        distance += (y * y).sum(axis=1) / model.noise
+        volume += (d - m) * float(np.log(model.noise))
+    return np.asarray(-0.5 * (d * np.log(2 * np.pi) + volume + distance), np.float64)
+
+
+def require_density(model: Components) -> None:
+    """A Gaussian needs some variance in every direction."""
+    if (model.variances > 0).all() and (model.noise > 0 or len(model.eigenvalues) == len(model.mean)):
+        return
+    raise DataError(
+        "In some directions the rows do not vary at all, so their Gaussian has no density.",
+        "Fit with fewer components, or leave out constant and repeated columns.",
+    )
+
+
+def _reciprocal(scale: Vector) -> Vector:
+    return np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
