@@ -1,7 +1,7 @@
 """Text files: comma, semicolon, tab or bar between cells. Always streamed, never whole in memory.
 
-Every cell is read as text, stripped of blanks around it, and missing if it is one of ``MISSING``; what a column
-is, is decided after its last cell was seen. Lines without any character are no rows.
+Every cell is read as text, stripped of blanks around it, and missing if it is one of ``MISSING``; what a
+column is, is decided after its last cell was seen. Lines without any character are no rows.
 """
 
 from __future__ import annotations

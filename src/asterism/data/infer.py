@@ -9,9 +9,9 @@ In this order:
 * words true/false or yes/no                            -> boolean
 * words                                                 -> categorical while they are few and come again,
                                                            ignored where nearly every row has its own
-* numbers and words mixed (in a text file): few different ones ('0', '1', '2', '3+') are categories. Where nine
-  in ten cells are numbers the words are taken for mistakes and refused with their place: to guess that they mean
-  "missing" would change the data silently, and to set a column of numbers aside for one typing error would too.
+* numbers and words mixed (in a text file): few different ones ('0', '1', '2', '3+') are categories. Where
+  nine in ten cells are numbers the words are taken for mistakes and refused with their place: to guess that
+  they mean "missing" would change the data silently, and so would setting a column aside for a typing error.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class TableSource(Source):
 
 
 def weights_in(cells: Any, name: str, row: int) -> Vector:
-    """Cells of a weights column, or a ``WeightError`` for the first bad one; ``row`` is that of the first cell."""
+    """Cells of a weights column from row ``row`` on, or a ``WeightError`` for the first bad one."""
     try:
         weights = as_numbers(cells, name, row).astype(np.float64, copy=False)
     except DataError as bad:
