@@ -38,7 +38,10 @@ class Method(Protocol[M]):
     Its ``repr`` tells all its parameters (a frozen dataclass does): by it a checkpoint knows its job.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What progress and messages call it."""
+        ...
 
     def summarize(self, model: M, block: Block) -> Any:
         """What the rows of a block say to this model."""

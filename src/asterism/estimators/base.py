@@ -16,7 +16,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_random_state, validate_data
 
 from asterism.data.block import Vector
 from asterism.data.columns import Column, numbered_columns
@@ -116,3 +116,10 @@ def _check_columns(estimator: Any, source: Source, *, reset: bool) -> None:
                 "Give the columns in the order the model was fitted with.",
                 column=name,
             )
+
+
+def seed_of(random_state: Any) -> int:
+    """One whole number from scikit-learn's ``random_state``: None, an int, or a generator of either kind."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    return int(check_random_state(random_state).randint(2**31 - 1))

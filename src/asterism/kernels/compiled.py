@@ -7,7 +7,7 @@ lanes. ``nnan`` and ``ninf`` are never given: missing cells are NaN here, and mu
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from numba import njit
 
@@ -16,11 +16,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel(function: F) -> F:
     """Compile on first use, remember on disk, release the GIL."""
-    compiled: F = njit(nogil=True, cache=True, fastmath={"contract"})(function)
-    return compiled
+    return cast(F, njit(nogil=True, cache=True, fastmath={"contract"})(function))
 
 
 def lane_sum_kernel(function: F) -> F:
     """A kernel whose sums may be taken in vector lanes: faster, and the order is still fixed."""
-    compiled: F = njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})(function)
-    return compiled
+    return cast(F, njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})(function))

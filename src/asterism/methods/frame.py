@@ -1,0 +1,63 @@
+"""Where numbers are safe: a reference point among the rows, and a power of two.
+
+Methods work on ``x - reference``. The reference is made of values that occur in the table, so the difference is
+exact for rows near it, and a table shifted by any constant (1e12, say) gives the very same differences.
+``scale`` brings them near 1 where float32 is used; powers of two change no digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from asterism.data.block import Vector
+from asterism.data.finite import infinite_cell
+from asterism.data.source import Source
+from asterism.engines.reduce import reduce
+from asterism.errors import DataError
+from asterism.stats.moments import ColumnMoments
+
+LOOK = 255  # rows of the first block that are asked for a typical value
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A point to measure from, and a unit to measure in."""
+
+    reference: Vector  # (d,) values that occur in the table
+    scale: float  # a power of two
+    missing: bool  # whether cells of the table are missing
+
+
+def survey(source: Source) -> tuple[Frame, ColumnMoments]:
+    """One pass over a table before any method runs: what its columns are like, and whether they can be used."""
+    moments = reduce(source, ColumnMoments.of)
+    refuse_unusable(source, moments)
+    widest = float(np.max(moments.high - moments.low))
+    exponent = np.frexp(widest)[1] if widest > 0 else 0
+    return Frame(_typical(source, moments), float(np.ldexp(1.0, -exponent)), moments.missing), moments
+
+
+def refuse_unusable(source: Source, moments: ColumnMoments) -> None:
+    """Infinite cells and columns without any value have no mean."""
+    if moments.infinite is not None:
+        raise infinite_cell(source.names, *moments.infinite)
+    for j in np.flatnonzero(moments.observed == 0):
+        raise DataError(
+            "every cell is missing.", "Leave the column out, or fill it in.", column=source.names[int(j)]
+        )
+
+
+def _typical(source: Source, moments: ColumnMoments) -> Vector:
+    """The lower median of some rows of the first block, column by column: a value that occurs, and no outlier."""
+    block = next(iter(source.blocks(0, 1)))
+    counted = np.flatnonzero(block.weights > 0)
+    if not len(counted):
+        return moments.low.copy()
+    some = np.sort(
+        block.rows[counted[:: -(-len(counted) // LOOK)]].astype(np.float64), axis=0
+    )  # NaN sort last
+    seen = np.count_nonzero(~np.isnan(some), axis=0)
+    middle = some[np.maximum((seen - 1) // 2, 0), np.arange(some.shape[1])]
+    return np.where(seen > 0, middle, moments.low)

@@ -1,0 +1,73 @@
+"""What the rows of each group say about its centre, and which rows are far from theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.block import Matrix, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTotals:
+    """Moments of k groups of rows about given centres, one line of ``table`` a group.
+
+    The line holds ``sum w (x - c)`` (d), ``sum w ||x - c||^2`` (1) and the weight: one number when no cell is
+    missing, one a column otherwise. Around the same centres these add.
+    """
+
+    table: NDArray[np.float64]  # (k, d + 1 + c), c = 1 or d
+    mark: int  # sum over rows of mixed bits of (row, label), modulo 2^64: equal marks, equal labels
+
+    @classmethod
+    def zero(cls, k: int, d: int, c: int = 1) -> GroupTotals:
+        """The totals of no rows."""
+        return cls(np.zeros((k, d + 1 + c)), 0)
+
+    def merge(self, other: GroupTotals) -> GroupTotals:
+        """Sums about the same centres add."""
+        return GroupTotals(self.table + other.table, (self.mark + other.mark) % 2**64)
+
+    def total(self, d: int) -> NDArray[np.float64]:
+        """(k, d) sum of w (x - c) over observed cells."""
+        return self.table[:, :d]
+
+    def scatter(self, d: int) -> Vector:
+        """(k,) sum of w ||x - c||^2 over observed cells."""
+        return self.table[:, d]
+
+    def mass(self, d: int) -> NDArray[np.float64]:
+        """(k, 1) weight of the rows, or (k, d) weight of the observed cells."""
+        return self.table[:, d + 1 :]
+
+
+@dataclass(frozen=True, slots=True)
+class FarthestRows:
+    """Up to m rows that are farthest from their centres, farthest first; the earlier row first among equals."""
+
+    distance: Vector  # (m,) squared; 0 where there is no such row
+    row: NDArray[np.int64]  # (m,) global number; -1 where there is no such row
+    values: NDArray[np.float64]  # (m, d)
+
+    @classmethod
+    def zero(cls, m: int, d: int) -> FarthestRows:
+        """No rows."""
+        return cls(np.zeros(m), np.full(m, -1), np.zeros((m, d)))
+
+    @classmethod
+    def of(cls, rows: Matrix, start: int, far: NDArray[np.float64]) -> FarthestRows:
+        """From the (m, 2) list of squared distances and row numbers that a kernel kept; 0 is nobody."""
+        there = far[:, 0] > 0
+        number = np.where(there, far[:, 1], -1).astype(np.int64)
+        values = rows[np.where(there, number - start, 0)].astype(np.float64)
+        values[~there] = 0.0
+        return cls(np.where(there, far[:, 0], 0.0), number, values)
+
+    def merge(self, other: FarthestRows) -> FarthestRows:
+        """The m farthest of both."""
+        distance = np.concatenate([self.distance, other.distance])
+        row = np.concatenate([self.row, other.row])
+        order = np.lexsort((row, -distance))[: len(self.distance)]
+        return FarthestRows(distance[order], row[order], np.concatenate([self.values, other.values])[order])
