@@ -17,7 +17,7 @@ from scipy import linalg
 
 from asterism.data.block import Block, Vector
 from asterism.data.finite import require_finite
-from asterism.errors import DataError, WeightError
+from asterism.errors import DataError, ParameterError, WeightError
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -31,7 +31,7 @@ class Components:
     eigenvalues: Vector  # (m,) of the scatter matrix; exactly 0 where rounding is all there is
     total: float  # trace of the scatter matrix: the sum of all its eigenvalues
     weight: float  # of the rows: how many they count for
-    most: int  # components there could be: min(rows of weight > 0, d)
+    most: int  # components there could be (``limit``)
 
     @property
     def freedom(self) -> float:
@@ -67,8 +67,7 @@ class Components:
     @property
     def noise(self) -> float:
         """Mean variance of the directions left out: what probabilistic PCA calls the noise."""
-        # Weights of 1 or more are copies of rows; smaller ones do not make fewer directions.
-        left_out = min(max(self.weight, self.most), len(self.mean)) - len(self.eigenvalues)
+        left_out = self.most - len(self.eigenvalues)
         return self.dropped / self.freedom / left_out if left_out > 0 else 0.0
 
     def first(self, m: int) -> Components:
@@ -86,12 +85,47 @@ def leading(matrix: NDArray[np.float64], m: int) -> tuple[Vector, NDArray[np.flo
     return values[::-1], np.ascontiguousarray(vectors[:, ::-1])
 
 
-def above_rounding(values: Vector, relative: float) -> Vector:
-    """Eigenvalues, with 0 for those that are no more than rounding of the largest."""
-    return np.where(values > relative * max(values[0], 0.0), values, 0.0)
+def assembled(
+    mean: Vector,  # (d,)
+    directions: NDArray[np.float64],  # (r, d) orthonormal, largest eigenvalue first
+    eigenvalues: Vector,  # (r,)
+    floor: float,  # eigenvalues up to here, relative to the largest, are rounding
+    m: int,  # components wanted
+    **known: Any,  # total, weight, most
+) -> Components:
+    """The value of ``m`` components: with signs fixed, and completed where fewer directions vary.
+
+    Where nothing varies any orthonormal directions will do. Those of Householder's reflections depend on the
+    other directions alone, so a row of weight w still counts as w copies, to the last component.
+    """
+    r = min(m, int((eigenvalues > floor * max(eigenvalues[0], 0.0)).sum()))
+    basis = np.zeros((len(mean), m))
+    basis[:, :r] = directions[:r].T
+    if r < m:
+        basis[:, r:] = linalg.qr(basis, mode="economic", check_finite=False)[0][:, r:]
+    values = np.zeros(m)
+    values[:r] = eigenvalues[:r]
+    return Components(mean, _signed(basis.T), values, **known)
 
 
-def signed(directions: NDArray[np.float64]) -> NDArray[np.float64]:
+def limit(rows: int, weight: float, d: int) -> int:
+    """How many components there can be: min(n, d), where rows of weight w count as w, but none as less than 1."""
+    return int(min(max(rows, weight), d))
+
+
+def asked(m: int | None, most: int, rows: int) -> int:
+    """``m`` components, all for None, or a ``ParameterError``."""
+    if m is None:
+        return most
+    if m <= most:
+        return m
+    raise ParameterError(
+        f"n_components={m}, but {rows} rows have no more than {most} components.",
+        f"Give a whole number from 1 to {most}, a share between 0 and 1, or None for all.",
+    )
+
+
+def _signed(directions: NDArray[np.float64]) -> NDArray[np.float64]:
     """(m, d) every direction turned so that its entry of largest size is positive."""
     at = np.abs(directions).argmax(axis=1)
     sign = np.sign(directions[np.arange(len(directions)), at])

@@ -20,7 +20,7 @@ from asterism.data.finite import raise_for_bad_cell
 from asterism.data.source import ArraySource, Source
 from asterism.engines.context import current
 from asterism.engines.reduce import map_rows, reduce
-from asterism.methods.components import EPS, Components, above_rounding, leading, signed
+from asterism.methods.components import EPS, Components, asked, assembled, leading, limit
 
 ROOM = 4 << 30  # bytes of rows that are brought into memory where no budget was given
 
@@ -82,27 +82,29 @@ def pca_dual(table: ArraySource, m: int | None) -> Components:
     """The ``m`` leading components (None: all) by way of the Gram matrix."""
     n, d = table.array.shape
     weights = np.ones(n) if table.weights is None else table.weights
-    most = min(int(np.count_nonzero(weights)), d)
-    m = most if m is None else min(m, most)
+    rows, weight = int(np.count_nonzero(weights)), float(weights.sum())
+    most = limit(rows, weight, d)
+    m = asked(m, most, rows)
     columns = ArraySource(table.array.T)
     gram = reduce(columns, Centring(weights).gram).product
     if not np.isfinite(gram).all():
         raise_for_bad_cell(table)
-    _, left = leading(gram, m)
+    _, left = leading(gram, min(m, n))
     loadings = map_rows(columns, _Loading(Centring(weights), left))
-    mean, (values, directions) = loadings[:, 0], _decomposed(loadings[:, 1:])
-    values = above_rounding(values, (max(n, d) * EPS) ** 2)
-    return Components(mean, directions, values, float(np.trace(gram)), float(weights.sum()), most)
+    values, directions = _decomposed(loadings[:, 1:])
+    floor = (max(n, d) * EPS) ** 2
+    total = float(np.trace(gram))
+    return assembled(loadings[:, 0], directions, values, floor, m, total=total, weight=weight, most=most)
 
 
 def _decomposed(loadings: NDArray[np.float64]) -> tuple[Vector, NDArray[np.float64]]:
     """Squared singular values (m,) and right directions (m, d) of ``Y' U`` (d, m).
 
-    Householder's QR gives orthonormal directions also where nothing varies.
+    Householder's QR keeps them orthonormal, however small some values are.
     """
     q, r = linalg.qr(loadings, mode="economic", check_finite=False)
     inner, values, _ = linalg.svd(r, check_finite=False)
-    return values**2, signed((q @ inner).T)
+    return values**2, (q @ inner).T
 
 
 def in_memory(source: Source) -> ArraySource | None:

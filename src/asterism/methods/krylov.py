@@ -33,7 +33,7 @@ from asterism.data.source import Source
 from asterism.engines.loop import iterate
 from asterism.engines.reduce import reduce
 from asterism.errors import NotConvergedWarning
-from asterism.methods.components import EPS, Components, above_rounding, signed
+from asterism.methods.components import EPS, Components, asked, assembled, limit
 from asterism.stats.moments import ColumnMoments
 
 MORE = 8  # directions beyond those wanted: they speed up the last of them
@@ -171,9 +171,10 @@ def pca_iterative(source: Source, m: int, seed: int = 0) -> Components:
         raise infinite_cell(source.names, *columns.infinite)
     if columns.missing:
         raise_for_bad_cell(source)
-    most = min(columns.rows, source.n_columns)
-    m = min(m, most)
-    method = LeadingComponents(m, columns.total, columns.mean)
+    d, weight = source.n_columns, columns.total
+    most = limit(columns.rows, weight, d)
+    m = asked(m, most, columns.rows)
+    method = LeadingComponents(m, weight, columns.mean)
     (run,) = iterate(method, source, [method.start(seed)], max_iter=MOST_PASSES)
     if run.status == "step limit":
         warnings.warn(
@@ -183,6 +184,7 @@ def pca_iterative(source: Source, m: int, seed: int = 0) -> Components:
             stacklevel=2,
         )
     space = run.model
-    values = above_rounding(space.values[:m], source.n_columns * EPS)
     total = float(columns.scatter.sum())
-    return Components(columns.mean, signed(space.basis[:, :m].T), values, total, columns.total, most)
+    return assembled(
+        columns.mean, space.basis.T, space.values, d * EPS, m, total=total, weight=weight, most=most
+    )

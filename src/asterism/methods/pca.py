@@ -24,7 +24,7 @@ from asterism.data.finite import raise_for_bad_cell
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
 from asterism.errors import ParameterError
-from asterism.methods.components import EPS, Components, above_rounding, leading, signed
+from asterism.methods.components import EPS, Components, asked, assembled, leading, limit
 from asterism.methods.dual import in_memory, pca_dual
 from asterism.methods.krylov import pca_iterative
 from asterism.stats.base import Joined
@@ -46,7 +46,7 @@ def fit_pca(source: Source, n_components: float | None = None, *, seed: int = 0)
     ([2.0, 2.0], [[0.707, 0.707]], [2.0])
     """
     n, d = source.n_rows, source.n_columns
-    m = _asked(n_components, n, d)
+    m = _whole(n_components, d)
     way = route(n, d, m)
     if way == "dual":
         if (table := in_memory(source)) is not None:
@@ -80,13 +80,12 @@ def pca_from_moments(moments: Moments, m: int | None = None, rows: int | None = 
 
     ``rows`` is how many rows they are of, where it is known: n rows have no more than n components.
     """
-    d = len(moments.mean)
-    most = d if rows is None else min(rows, d)
-    m = most if m is None else min(m, most)
+    d, weight = len(moments.mean), moments.weight
+    most = d if rows is None else limit(rows, weight, d)
+    m = asked(m, most, d if rows is None else rows)
     values, vectors = leading(moments.scatter, m)
-    total = float(np.trace(moments.scatter))
-    values = above_rounding(values, d * EPS)
-    return Components(moments.mean, signed(vectors.T), values, max(total, 0.0), moments.weight, most)
+    total = max(float(np.trace(moments.scatter)), 0.0)
+    return assembled(moments.mean, vectors.T, values, d * EPS, m, total=total, weight=weight, most=most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +102,18 @@ def _moments_and_count(block: Block) -> Joined:
     return Joined((Moments.of(block), _Count(int(np.count_nonzero(block.weights)))))
 
 
-def _asked(n_components: float | None, n: int, d: int) -> int | None:
+def _whole(n_components: float | None, d: int) -> int | None:
     """Components to compute; None for all of them, of which a share is kept later."""
     if n_components is None:
         return None
     whole = isinstance(n_components, int | np.integer) and not isinstance(n_components, bool)
-    if whole and 1 <= n_components <= min(n, d):
+    if whole and 1 <= n_components <= d:
         return int(n_components)
     if not whole and isinstance(n_components, float | np.floating) and 0 < n_components < 1:
         return None
     raise ParameterError(
-        f"n_components={n_components!r} for {n} rows and {d} columns.",
-        f"Give a whole number from 1 to {min(n, d)}, a share between 0 and 1, or None for all.",
+        f"n_components={n_components!r} for {d} columns.",
+        f"Give a whole number from 1 to {d}, a share between 0 and 1, or None for all.",
     )
 
 
