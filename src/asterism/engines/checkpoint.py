@@ -99,8 +99,9 @@ def write_arrays(path: Path, arrays: dict[str, NDArray[Any]], meta: dict[str, st
     """Write a safetensors file aside, then rename it: a reader sees the old file or the new, never a half."""
     from safetensors.numpy import save
 
-    # safetensors writes the memory of an array without its strides: hand it contiguous ones only.
-    data = save({name: np.ascontiguousarray(a) for name, a in arrays.items()}, metadata=meta)
+    # safetensors writes the memory of an array without its strides: hand it contiguous ones only
+    # (np.ascontiguousarray would make a number into a vector).
+    data = save({name: np.asarray(a, order="C") for name, a in arrays.items()}, metadata=meta)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with aside.open("wb") as file:
