@@ -1,8 +1,8 @@
 """K-means from its two functions: what a block says to the centres, and where the centres go.
 
 Run it from anywhere: ``python examples/kmeans_blocks.py``. The penguins' four measurements are scaled and cut
-into blocks; each block is summarised by itself, the summaries merge, and the centres move. Then the same job is
-asked of ``asterism.find``, which does it in compiled loops, on all cores, for several k at once.
+into blocks; each block is summarised by itself, the summaries merge, and the centres move. Then
+``asterism.find`` does the same job in compiled loops, on all cores, for several k at once.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def main() -> None:
     rows = measurements()
     start = rows[[0, 150, 300]]
     centers, history = kmeans([rows[i : i + 64] for i in range(0, len(rows), 64)], start)
-    print(f"by hand:  3 groups, {len(history)} steps, within sum of squares {history[-1]:.3f}")
+    print(f"by hand:  {len(centers)} groups, {len(history)} steps, within sum of squares {history[-1]:.3f}")
 
     finding = asterism.find(PENGUINS, k=3, kinds=dict.fromkeys(OTHERS, "ignored"), missing="drop")
     print(f"asterism: {finding.k} groups, within sum of squares {finding.choice.chosen.within:.3f}")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from asterism.cli.main import DEBUG, INTERRUPTED
 from asterism.cli.messages import progress_bar, say, spoken_warnings
 from asterism.cli.params import ColumnKind, NumberOfGroups, kinds_of
-from asterism.cli.tables import readable, table_name
+from asterism.cli.tables import table_name
 from asterism.errors import NotConvergedError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Options:
     kind: tuple[tuple[str, str, tuple[str, ...]], ...]
     ignore: tuple[str, ...]
     weights: str | None
-    missing: str
+    missing: Literal["keep", "drop", "refuse"]
     out: str | None
     json: bool
     seed: int
@@ -67,7 +67,9 @@ def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
               help="Show where in the code an error arose.")  # fmt: skip
 @click.pass_context
 def find(ctx: click.Context, /, **options: Any) -> None:
-    """Find the groups in TABLE: a CSV, Parquet or .npy file, a folder or glob of them, or - for stdin.
+    """Find the groups in TABLE.
+
+    TABLE is a CSV, Parquet or .npy file, a folder or glob of Parquet files, or - for CSV on stdin.
 
     Prints a summary, and writes labels.csv (the group of every row), summary.txt and summary.json into
     NAME-groups, where NAME is the table's name without its ending.
@@ -76,7 +78,7 @@ def find(ctx: click.Context, /, **options: Any) -> None:
     Examples:
       asterism find penguins.csv
       asterism find survey.csv --k 4 --kind size=ordinal:S,M,L --ignore name
-      zcat big.csv.gz | asterism find - --json
+      sort -u visits.csv | asterism find - --json
     """
     ctx.exit(run(Options(**options)))
 
@@ -88,8 +90,8 @@ def run(options: Options) -> int:
 
     target = Path(options.out or f"{table_name(options.table)}-groups").resolve()
     refuse_overwrite(target, options.force, FILES)  # before the work, not after it
-    with readable(options.table) as path, spoken_warnings():
-        finding = _find(path, options)
+    with spoken_warnings():
+        finding = _find(options)
         if options.strict and not finding.choice.settled:
             raise _not_settled(finding)
         text = summary_text(finding, options.table)
@@ -104,13 +106,13 @@ def run(options: Options) -> int:
     return INTERRUPTED if finding.choice.interrupted else 0
 
 
-def _find(path: str, options: Options) -> Finding:
+def _find(options: Options) -> Finding:
     from asterism.engines.context import engine
     from asterism.finding import find
 
     with progress_bar(options.quiet) as progress:
         return find(
-            path,
+            options.table,
             k=options.k,
             kinds=kinds_of(options.kind, options.ignore),
             weights=options.weights,

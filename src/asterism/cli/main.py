@@ -80,3 +80,7 @@ def main() -> None:
 
     `asterism find TABLE` is the main job; `asterism find --help` shows its options.
     """
+
+
+if __name__ == "__main__":
+    main(prog_name="asterism")

@@ -24,7 +24,7 @@ def spoken_warnings() -> Iterator[None]:
     """Warnings as plain lines, without the file and line number of a library the user never opened."""
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = _spoken
+        warnings.showwarning = _spoken  # type: ignore[assignment]  # the place of a warning is not looked at
         yield
 
 

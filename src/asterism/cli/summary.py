@@ -33,7 +33,7 @@ def summary_text(finding: Finding, table: str) -> str:
     used = f"{len(finding.columns)} columns used, {len(finding.ignored)} ignored"
     parts = [
         [f"{shown(table)}: {rows}, {used}"],
-        textwrap.wrap(finding.verdict, WIDTH),
+        textwrap.wrap(finding.verdict, WIDTH, break_on_hyphens=False),
         ["Groups", *_groups(finding.profiles)],
         ["How many groups", *_numbers(finding)],
         ["Columns", *_columns(finding)],

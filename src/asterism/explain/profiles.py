@@ -1,8 +1,7 @@
 """A profile of each group: its size, its typical values, and the columns that set it apart.
 
-Everything follows from one pass that takes the column moments of each group. A numeric column is one feature;
-an ordinal one is its ranks; every level of a categorical or boolean column is a feature of zeros and ones,
-whose mean is the share of that level. How far a feature sets a group apart is
+Everything follows from one pass that takes the column moments of each group, with levels opened into columns
+of zeros and ones whose means are the shares of the levels (``data.encode``). A column sets a group apart by
 
     difference = (mean in the group - mean of all rows) / standard deviation of all rows
 
@@ -18,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Matrix, Vector, block_of
+from asterism.data.block import Block, Vector, block_of
 from asterism.data.columns import Column
+from asterism.data.encode import EncodedSource, Encoding
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce as reduce_blocks
 from asterism.stats.base import Joined
@@ -59,89 +59,52 @@ def group_profiles(source: Source, labels: Labels, k: int) -> tuple[Profile, ...
     >>> first.size, first.centre, second.apart[0].column
     (2, {'x0': 2.0, 'x1': 5.0}, 'x1')
     """
-    features = _features(source.columns)
-    joined = reduce_blocks(source, partial(_group_moments, features, labels, k))
+    plain = Encoding.plain(source.columns)
+    joined = reduce_blocks(EncodedSource(source, plain), partial(_group_moments, labels, k))
     overall = reduce(ColumnMoments.merge, joined.parts)
-    return tuple(
-        _profile(g, moments, overall, source.columns, features) for g, moments in enumerate(joined.parts)
-    )
+    return tuple(_profile(g, moments, overall, plain) for g, moments in enumerate(joined.parts))
 
 
-# ------------------------------------------------------------------------------------------------ features
-
-Feature = tuple[int, int]  # column, and the code of a level or -1 for the cell's own value
-
-
-def _features(columns: tuple[Column, ...]) -> list[Feature]:
-    by_level = ("categorical", "boolean")
-    return [
-        (j, code)
-        for j, column in enumerate(columns)
-        for code in (range(len(column.levels)) if column.kind in by_level else (-1,))
-    ]
-
-
-def _group_moments(features: list[Feature], labels: Labels, k: int, block: Block) -> Joined:
+def _group_moments(labels: Labels, k: int, block: Block) -> Joined:
     mine = labels[block.start : block.start + len(block)]
-    wide = _expanded(features, block.rows)
     members = [mine == g for g in range(k)]
-    return Joined(tuple(ColumnMoments.of(block_of(wide[m], block.weights[m])) for m in members))
+    return Joined(tuple(ColumnMoments.of(block_of(block.rows[m], block.weights[m])) for m in members))
 
 
-def _expanded(features: list[Feature], rows: Matrix) -> Matrix:
-    wide = np.empty((len(rows), len(features)))
-    for f, (j, code) in enumerate(features):
-        cells = rows[:, j]
-        wide[:, f] = cells if code < 0 else np.where(np.isnan(cells), np.nan, cells == code)
-    return wide
-
-
-# ------------------------------------------------------------------------------------------------ profiles
-
-
-def _profile(
-    group: int,
-    moments: ColumnMoments,
-    overall: ColumnMoments,
-    columns: tuple[Column, ...],
-    features: list[Feature],
-) -> Profile:
-    spread = np.sqrt(overall.variance)
-    shift = moments.mean - overall.mean
+def _profile(group: int, moments: ColumnMoments, overall: ColumnMoments, plain: Encoding) -> Profile:
+    spread, shift = np.sqrt(overall.variance), moments.mean - overall.mean
     differ = np.divide(shift, spread, out=np.zeros_like(shift), where=(spread > 0) & (moments.weight > 0))
+    here, everywhere = (plain.decode_centers(part.mean[None]) for part in (moments, overall))
     centre: dict[str, float | str | None] = {}
     traits = []
-    for j, column in enumerate(columns):
-        mine = np.array([f for f, (owner, _) in enumerate(features) if owner == j], np.int64)
-        # A level can mark a group by being there or by being absent; what is there reads better.
-        strongest = int(mine[np.argmax(differ[mine])])
-        largest = int(mine[np.argmax(moments.mean[mine])])
-        if column.kind in ("categorical", "boolean"):
-            centre[column.name] = _level(column, features[largest][1], moments, largest)
-            traits.append(_level_trait(column, features[strongest], moments, overall, differ, strongest))
-        else:
-            centre[column.name] = _value(column, moments, largest)
-            typical, everywhere = _value(column, moments, largest), _value(column, overall, largest)
-            traits.append(Trait(column.name, typical, None, everywhere, float(differ[largest])))
+    for j, column in enumerate(plain.columns):
+        own = plain.origins == j
+        seen = bool(moments.weight[own].any())
+        describe = _by_value if column.kind in ("numeric", "ordinal") else _by_level
+        typical, trait = describe(column, here[column.name][0], everywhere[column.name][0], differ[own])
+        centre[column.name] = typical if seen else None
+        traits.append(trait if seen else Trait(column.name, None, None, None, 0.0))
     traits.sort(key=lambda trait: -abs(trait.difference))
     share = moments.total / overall.total if overall.total else 0.0
     return Profile(group, moments.rows, share, centre, tuple(traits))
 
 
-def _value(column: Column, moments: ColumnMoments, f: int) -> float | str | None:
-    if not moments.weight[f]:
-        return None
-    mean = float(moments.mean[f])
-    return column.levels[round(mean)] if column.kind == "ordinal" else mean
+def _by_value(column: Column, mean: Any, overall: Any, differ: Vector) -> tuple[float | str, Trait]:
+    """Numbers by their mean, ranks by the level next to their mean."""
+    typical, usual = (column.levels[round(m)] if column.levels else float(m) for m in (mean, overall))
+    return typical, Trait(column.name, typical, None, usual, float(differ[0]))
 
 
-def _level(column: Column, code: int, moments: ColumnMoments, f: int) -> str | None:
-    return column.levels[code] if moments.weight[f] else None
+def _by_level(column: Column, mean: Any, overall: Any, differ: Vector) -> tuple[str, Trait]:
+    """The most frequent level; and the one the group has most more of than others.
 
-
-def _level_trait(
-    column: Column, feature: Feature, moments: ColumnMoments, overall: ColumnMoments, differ: Vector, f: int
-) -> Trait:
-    level = _level(column, feature[1], moments, f)
-    share = float(moments.mean[f]) if level is not None else None
-    return Trait(column.name, level, share, float(overall.mean[f]), float(differ[f]))
+    A level can mark a group by being absent too, but what is there reads better.
+    """
+    if column.kind == "boolean":  # one column of shares stands for two levels
+        mean, overall = (np.array([1.0 - m, m]) for m in (mean, overall))
+        differ = np.array([-differ[0], differ[0]])
+    mark = int(np.argmax(differ))
+    trait = Trait(
+        column.name, column.levels[mark], float(mean[mark]), float(overall[mark]), float(differ[mark])
+    )
+    return column.levels[int(np.argmax(mean))], trait
