@@ -110,7 +110,9 @@ def test_every_backend_gives_the_same_blocks(backend, dtype, tmp_path):
         assert not mine.rows.flags.writeable
 
 
-@pytest.mark.parametrize("backend", ["array", "pandas", "polars", "pyarrow", "csv", "parquet, groups of 1000"])
+@pytest.mark.parametrize(
+    "backend", ["array", "pandas", "polars", "pyarrow", "csv", "parquet, groups of 1000"]
+)
 def test_whole_numbers_become_float64(backend, tmp_path):
     table = np.random.default_rng(0).integers(-1000, 1000, (3000, 3))
     source = read(BACKENDS[backend](table, tmp_path))

@@ -115,6 +115,8 @@ class CsvTable(Table):
                 f"{self.path.name!r} has a cell of more than {READ_BYTES >> 20} MB.",
                 'Most likely a quote is opened and not closed; look for a single " in the file.',
             )
-        if "Empty CSV" in said:
+        if (
+            "Empty CSV" in said or "Could not skip" in said
+        ):  # the line of names is the last, with no end of line
             return DataError(f"{self.title} has no rows.", "A table needs rows below its line of names.")
         return bad

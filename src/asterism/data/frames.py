@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from asterism.data.cells import spelled
 from asterism.data.columns import numbered_columns, unique_names
 from asterism.data.table import BATCH_ROWS, Batch, Table
+from asterism.errors import DataError
 
 
 class MemoryTable(Table):
@@ -66,9 +67,15 @@ def frame_table(frame: Any) -> MemoryTable | None:
     """A data frame that narwhals knows, or None. A lazy frame is computed first."""
     import narwhals as nw
 
-    known = nw.from_native(frame, pass_through=True)
-    if isinstance(known, nw.LazyFrame):
-        known = known.collect()
+    try:
+        known = nw.from_native(frame, pass_through=True)
+        if isinstance(known, nw.LazyFrame):
+            known = known.collect()
+    except nw.exceptions.DuplicateError as bad:
+        raise DataError(
+            f"The data frame has columns of the same name: {' '.join(str(bad).split()[5:])}.",
+            "Rename them, so that each can be spoken of.",
+        ) from bad
     if not isinstance(known, nw.DataFrame):
         return None
     names = unique_names([str(name) for name in known.columns])

@@ -34,7 +34,7 @@ def mapped(path: Path) -> NDArray[Any]:
         try:
             array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as bad:
-            if "allow_pickle" not in str(bad) and "Python objects" not in str(bad):
+            if "Object arrays" not in str(bad) and "Python objects" not in str(bad):
                 raise
             raise FileError(
                 f"{path.name!r} holds Python objects, which are not loaded: they could run any program.",
