@@ -10,12 +10,13 @@ Tasks are pure and data are never scattered: what a killed worker had done or st
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import pickle
+from collections.abc import Generator
 from itertools import islice
 from typing import Any
 from warnings import warn
 
-from asterism.data.source import ArraySource, Source
+from asterism.data.source import Source
 from asterism.engines.gather import Gather, Parts, Visit
 from asterism.engines.threads import ThreadEngine
 from asterism.errors import ParameterError, SlowPathWarning
@@ -23,8 +24,8 @@ from asterism.errors import ParameterError, SlowPathWarning
 TASKS_PER_THREAD = 4  # enough that no worker idles for long at the end of a pass
 IN_FLIGHT_PER_THREAD = 2  # one being worked on, one waiting: bounds what the scheduler has to hold
 LONGEST_RUN = 64  # blocks: about 128 MB are read a task, one block at a time
-MOST_SENT = 8 << 20  # bytes of an array in memory that travel with a task
-MUCH_TO_SEND = 100 << 20  # bytes of an array in memory
+MOST_SENT = 10_000_000  # bytes of rows in memory that travel with a task
+MUCH_TO_SEND = 100_000_000  # bytes of rows in memory that travel in a pass
 
 
 class DaskEngine:
@@ -46,37 +47,37 @@ class DaskEngine:
         """Visit every block once and gather what the visits give."""
         from dask.config import set as dask_settings
 
-        _warn_if_much_is_sent(source)
         n_threads = max(sum(self.client.nthreads().values()), 1)
         run = run_length(source, n_threads)
-        parts = Parts(source.n_rows, run * source.block_rows)
-        out = gather(parts)
+        out = gather(Parts(source.n_rows, run * source.block_rows))
         in_flight: dict[Any, int] = {}  # tasks and their numbers
         arriving = _distributed().as_completed(loop=self.client.loop, with_results=True)
         # Dask would warn of a model above 10 MB, and advise what we do.
         with dask_settings({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-            # The visit carries the model. As a task of its own it is sent once a worker, not once a task,
-            # and unlike scattered data it is made again when the worker that held it dies.
-            shared_visit = self.client.submit(_same, visit, pure=False)
-            tasks = self._tasks(source, shared_visit, gather, run, in_flight)
+            tasks = self._tasks(source, visit, gather, run, in_flight)
             try:
                 arriving.update(list(islice(tasks, IN_FLIGHT_PER_THREAD * n_threads)))
                 for task, result in arriving:  # raises what a task raised
                     out.add(in_flight.pop(task), result)
                     arriving.update(list(islice(tasks, 1)))
             finally:
-                if in_flight:  # a task failed, or Ctrl-C: tasks under way end with their run of blocks
-                    self.client.cancel([*in_flight, shared_visit])
+                tasks.close()
+                if in_flight:  # a task failed, or Ctrl-C: those being worked on end with their run of blocks
+                    self.client.cancel(list(in_flight))
         return out.result()
 
     def _tasks(
-        self, source: Source, visit: Any, gather: Gather, run: int, in_flight: dict[Any, int]
-    ) -> Iterator[Any]:
+        self, source: Source, visit: Visit, gather: Gather, run: int, in_flight: dict[Any, int]
+    ) -> Generator[Any, None, None]:
         """Submit task after task, each when it is drawn."""
+        # What all tasks need (the visit carries the model) is a task of its own: it is sent once a worker, not
+        # once a task, and unlike scattered data it is made again when the worker that held it dies.
+        shared_visit = self.client.submit(_same, visit, pure=False)
+        shared_source = self.client.submit(_same, source, pure=False) if is_shared(source) else None
         for number, first in enumerate(range(0, source.n_blocks, run)):
             last = min(first + run, source.n_blocks)
-            part = source.part(first, last)
-            task = self.client.submit(visit_run, part, visit, gather, first, last, pure=False)
+            part = shared_source or source.part(first, last)
+            task = self.client.submit(visit_run, part, shared_visit, gather, first, last, pure=False)
             in_flight[task] = number
             yield task
 
@@ -87,29 +88,45 @@ def visit_run(source: Source, visit: Visit, gather: Gather, first: int, last: in
 
 
 def run_length(source: Source, n_threads: int) -> int:
-    """Blocks of a task: the longest power of two that still gives every thread several tasks."""
+    """Blocks of a task: the longest power of two that gives every thread several tasks and sends little."""
     longest = min(LONGEST_RUN, source.n_blocks // (n_threads * TASKS_PER_THREAD))
-    if isinstance(source, ArraySource):
-        block_bytes = source.block_rows * source.n_columns * source.array.itemsize
-        longest = min(longest, MOST_SENT // block_bytes)
-    return 1 << (max(longest, 1).bit_length() - 1)
+    one = _bytes_sent(source.part(0, 1))
+    a_block = _bytes_sent(source.part(0, 2)) - one if source.n_blocks > 1 else one
+    if a_block > 0:  # rows travel with their task
+        longest = min(longest, MOST_SENT // a_block)
+    run = 1 << (max(longest, 1).bit_length() - 1)
+    n_tasks = 1 if is_shared(source) else -(-source.n_blocks // run)
+    _warn_if_much((one - a_block) * n_tasks + a_block * source.n_rows // source.block_rows)
+    return run
+
+
+def is_shared(source: Source) -> bool:
+    """Whether the source is sent as it is, a file as its path: then once a worker is enough."""
+    return source.part(0, 1) is source
+
+
+def _warn_if_much(sent: int) -> None:
+    if sent > MUCH_TO_SEND:
+        warn(
+            f"{sent // 10**6} MB of a table in memory are sent to the cluster in every pass. Save it as .npy or "
+            "Parquet and read it with asterism.read: workers then read their own rows.",
+            SlowPathWarning,
+            stacklevel=7,
+        )
+
+
+def _bytes_sent(part: Source) -> int:
+    """What it takes to send this; arrays are counted, not copied."""
+    buffers: list[pickle.PickleBuffer] = []
+    text = pickle.dumps(part, protocol=5, buffer_callback=buffers.append)
+    return len(text) + sum(buffer.raw().nbytes for buffer in buffers)
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _distributed() -> Any:
     import distributed
 
     return distributed
-
-
-def _same(visit: Visit) -> Visit:
-    return visit
-
-
-def _warn_if_much_is_sent(source: Source) -> None:
-    if isinstance(source, ArraySource) and source.array.nbytes > MUCH_TO_SEND:
-        warn(
-            f"{source.array.nbytes >> 20} MB of an array in memory are sent to the cluster in every pass. "
-            "Save it as .npy or Parquet and read it with asterism.read: workers then read their own rows.",
-            SlowPathWarning,
-            stacklevel=5,
-        )
