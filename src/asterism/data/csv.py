@@ -23,7 +23,7 @@ MISSING = (
     *("", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan", "-NaN"),
     *("null", "NULL", "Null", "None", "?", "-"),
 )
-READ_BYTES = 4 << 20
+READ_BYTES = 1 << 20  # the reader looks some 30 pieces of this size ahead
 
 
 class CsvTable(Table):

@@ -20,6 +20,7 @@ from asterism.data.table import BATCH_ROWS, Batch, Table
 from asterism.errors import DataError, FileError
 
 WHAT = "a Parquet file"
+BUFFER = 1 << 18  # bytes read of a column at a time
 
 
 class ParquetTable(Table):
@@ -56,7 +57,8 @@ def _read(
     path: Path, groups: list[int], names: Sequence[str], row: int, start: int, stop: int
 ) -> Iterator[Batch]:
     """Rows ``start:stop`` of these neighbouring row groups, whose first row is ``row``."""
-    with file_errors(path, WHAT), pq.ParquetFile(path) as file:
+    # A small buffer a column, filled as batches go: else whole row groups are fetched ahead.
+    with file_errors(path, WHAT), pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER) as file:
         stream = file.iter_batches(BATCH_ROWS, row_groups=groups, columns=list(names), use_threads=False)
         for batch in stream:
             a, b = max(start - row, 0), min(stop - row, batch.num_rows)
