@@ -117,6 +117,40 @@ def test_a_data_frame_is_sent(client):
         assert fingerprint(reduce(asterism.read(pandas.DataFrame(rows)), Moments.of)) == fingerprint(here)
 
 
+# --- estimators --------------------------------------------------------------------------------------------
+
+
+def clusters(n=30_000, d=20, k=5):
+    rng = np.random.default_rng(0)
+    centers = rng.normal(scale=4, size=(k, d))
+    return centers[rng.integers(k, size=n)] + rng.normal(size=(n, d)), centers + rng.normal(size=(k, d))
+
+
+def kmeans(X, start):
+    model = asterism.KMeans(len(start), init=start, n_init=1).fit(X)
+    return model.cluster_centers_, model.labels_, model.inertia_, model.n_iter_
+
+
+def kmeans_with_seeding(X, start):
+    model = asterism.KMeans(len(start), n_init=2, random_state=0).fit(X)
+    return model.cluster_centers_, model.labels_, model.inertia_, model.n_iter_
+
+
+def pca(X, start):
+    model = asterism.PCA(n_components=3).fit(X)
+    return model.components_, model.explained_variance_, model.mean_, model.transform(X)
+
+
+@pytest.mark.parametrize("fit", [kmeans, kmeans_with_seeding, pca])
+def test_an_estimator_gives_the_bits_of_one_process(client, fit, tmp_path):
+    X, start = clusters()
+    np.save(tmp_path / "X.npy", X)
+    here = fingerprint(fit(X, start))
+    with engine(dask=client):
+        assert fingerprint(fit(X, start)) == here
+        assert fingerprint(fit(asterism.read(tmp_path / "X.npy"), start)) == here
+
+
 # --- what travels ------------------------------------------------------------------------------------------
 
 
