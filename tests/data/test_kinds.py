@@ -167,13 +167,17 @@ def test_ordinal_levels_may_be_named(wish):
 
 def test_a_table_is_read_as_another_was():
     first = read(pa.table({"c": ["b", "a", "c"] * 4, "n": [1, 2, 5] * 4, "id": list(range(12))}))
-    again = read(pa.table({"n": [7, 7], "id": [0, 1], "c": ["c", "c"]}), kinds=first.columns, ignore=["id"])
-    assert {c.name: (c.kind, c.levels) for c in again.columns} == {
-        "c": ("categorical", ("a", "b", "c")),
-        "n": ("numeric", ()),
-    }
-    rows = dict(zip(again.names, next(again.blocks()).rows.T.tolist(), strict=True))
-    assert rows == {"c": [2.0, 2.0], "n": [7.0, 7.0]}
+    again = read(pa.table({"n": [7, 7], "new": [0, 1], "c": ["c", None]}), kinds=first.columns)
+    assert [(c.name, c.kind, c.levels) for c in again.columns] == [
+        ("c", "categorical", ("a", "b", "c")),
+        ("n", "numeric", ()),
+    ]
+    assert [c.name for c in again.ignored] == ["new"]
+    np.testing.assert_array_equal(next(again.blocks()).rows, [[2, 7], [np.nan, 7]])
+    with pytest.raises(DataError, match="column 'c': the data frame has no such column"):
+        read(pa.table({"n": [7, 7]}), kinds=first.columns)
+    with pytest.raises(DataError, match="row 1, column 'c': 'd' is none of the levels 'a', 'b', 'c'"):
+        read(pa.table({"n": [7, 7], "c": ["a", "d"]}), kinds=first.columns)
 
 
 def test_numbers_in_a_text_column_of_a_frame_are_names_unless_said_otherwise():

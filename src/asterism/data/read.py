@@ -161,19 +161,10 @@ def _array(array: Any, wanted: dict[str, Wish], ignore: tuple[str, ...], weights
 
 def _source(table: Table, wanted: dict[str, Wish], ignore: tuple[str, ...], weights: Any) -> TableSource:
     """Look at the columns, decide what they are, check the weights."""
-    names = list(table.types)
-    if not names:
-        raise DataError(f"{table.title} has no columns.", "Give at least one column.")
     weight_name = weights if isinstance(weights, str) else None
-    _check_names(names, wanted, ignore, weight_name)
-    aside = dict.fromkeys(ignore, "left out as asked")
-    aside |= {name: "left out as asked" for name, wish in wanted.items() if wish.kind == "ignored"}
-    aside |= {weight_name: "used as row weights"} if weight_name else {}
-    decided = {name: Column(name, "ignored", reason=why) for name, why in aside.items()}
-    for name in names:
-        unfit = unusable(name, table.types[name])
-        if unfit is not None and name not in decided and name not in wanted:
-            decided[name] = unfit
+    _check_names(table, wanted, ignore, weight_name)
+    decided = _set_aside(table, wanted, ignore, weight_name)
+    names = list(table.types)
     look = [name for name in names if name not in decided or name == weight_name]
     parse = {name for name, wish in wanted.items() if wish.kind == "numeric"} | {weight_name or ""}
     found = profiles(table, look or names[:1], frozenset(parse))
@@ -187,12 +178,35 @@ def _source(table: Table, wanted: dict[str, Wish], ignore: tuple[str, ...], weig
         check_weights(table, weight_name, found[weight_name])
     elif weights is not None:
         weights = checked_weights(weights, n_rows)
-    used = tuple(decided[name] for name in names if decided[name].kind != "ignored")
+    order = list(wanted) if _as_another(wanted) else names
+    used = tuple(decided[name] for name in order if decided[name].kind != "ignored")
     ignored = tuple(decided[name] for name in names if decided[name].kind == "ignored")
     _require_used(table, used, ignored)
     source = TableSource(table, used, n_rows, weights, ignored)
     _check_levels(source, found)
     return source
+
+
+def _as_another(wanted: dict[str, Wish]) -> bool:
+    """Whether the wishes are the columns of another source: then those are read, in that order, and no others."""
+    return bool(wanted) and all(wish.known for wish in wanted.values())
+
+
+def _set_aside(
+    table: Table, wanted: dict[str, Wish], ignore: tuple[str, ...], weight_name: str | None
+) -> dict[str, Column]:
+    """Columns that need not be looked at to know that they are not used."""
+    why = dict.fromkeys(table.types, "not among the columns asked for") if _as_another(wanted) else {}
+    why = {name: reason for name, reason in why.items() if name not in wanted}
+    why |= dict.fromkeys(ignore, "left out as asked")
+    why |= {name: "left out as asked" for name, wish in wanted.items() if wish.kind == "ignored"}
+    why |= {weight_name: "used as row weights"} if weight_name else {}
+    aside = {name: Column(name, "ignored", reason=reason) for name, reason in why.items()}
+    for name, kind in table.types.items():
+        unfit = unusable(name, kind)
+        if unfit is not None and name not in aside and name not in wanted:
+            aside[name] = unfit
+    return aside
 
 
 def _decide(table: Table, name: str, wish: Wish | None, profile: Profile) -> Column:
@@ -204,8 +218,18 @@ def _decide(table: Table, name: str, wish: Wish | None, profile: Profile) -> Col
 
 
 def _check_names(
-    names: list[str], wanted: dict[str, Wish], ignore: tuple[str, ...], weight_name: str | None
+    table: Table, wanted: dict[str, Wish], ignore: tuple[str, ...], weight_name: str | None
 ) -> None:
+    names = list(table.types)
+    if not names:
+        raise DataError(f"{table.title} has no columns.", "Give at least one column.")
+    for name in wanted if _as_another(wanted) else ():
+        if name not in names:
+            raise DataError(
+                f"{table.title} has no such column.",
+                "Give a table with the columns of the first.",
+                column=name,
+            )
     require_known(list(wanted), names, "kinds")
     require_known(ignore, names, "ignore")
     require_known([weight_name] if weight_name else [], names, "weights")
