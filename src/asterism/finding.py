@@ -142,19 +142,15 @@ def find(
         if progress is not None:
             stack.enter_context(engine_settings(**vars(current()) | {"progress": progress}))
         source = read(table, kinds=kinds, weights=weights, memory=current().memory)
-        moments = reduce(source, ColumnMoments.of)
-        if missing == "refuse" and moments.missing:
-            raise _first_missing(source)
-        used = CompleteRows(source) if missing == "drop" and moments.missing else source
+        used, holes, total = _rows_to_use(source, missing)
         encoded = EncodedSource(used, standard_encoding(used, scale=scale))
         ks = _numbers(k, encoded)
         fits = fit_kmeans_path(encoded, sorted({1, *ks}), n_init=STARTS, seed=seed)
-        choice = choose_by_scatter(fits, ks, _total_weight(used), asked=len(ks) == 1 and k is not None)
+        choice = choose_by_scatter(fits, ks, total, asked=len(ks) == 1 and k is not None)
         fit = fits[choice.k]
         labels = fit.labels if used is source else _left_out(source, fit.labels)
         profiles = group_profiles(used, labels, choice.k)
         order = sorted(range(choice.k), key=lambda g: -profiles[g].share)
-        counts = (moments.rows - moments.observed).tolist()
         return Finding(
             k=choice.k,
             labels=_renumbered(labels, order),
@@ -162,7 +158,7 @@ def find(
             profiles=tuple(replace(profiles[old], group=new) for new, old in enumerate(order)),
             columns=source.columns,
             ignored=source.ignored,
-            missing=dict(zip(source.names, counts, strict=True)),
+            missing=dict(zip(source.names, holes, strict=True)),
             settings={"method": "kmeans", "scale": scale, "seed": seed, "missing": missing},
             encoded=encoded,
             centers=replace(fit.model, offsets=fit.model.offsets[order]),
@@ -177,6 +173,25 @@ def _check_choices(method: str, missing: str) -> None:
         raise ParameterError(f"method is {method!r}.", f"Methods there are today: {', '.join(METHODS)}.")
     if missing not in MISSING:
         raise ParameterError(f"missing is {missing!r}.", f"Give one of {', '.join(MISSING)}.")
+
+
+def _rows_to_use(source: Source, missing: str) -> tuple[Source, list[int], float]:
+    """The rows that take part, the missing cells of each column, and the weight of those rows."""
+    moments = reduce(source, ColumnMoments.of)
+    holes: list[int] = (moments.rows - moments.observed).tolist()
+    if not moments.missing or missing == "keep":
+        return source, holes, moments.total
+    if missing == "refuse":
+        raise _first_missing(source)
+    complete = CompleteRows(source)
+    total = reduce(complete, ColumnMoments.of).total
+    if total == 0:
+        name = source.names[int(np.argmax(holes))]
+        raise DataError(
+            f"Every row has a missing cell, most of them in {name!r}, so that none is left.",
+            'Ignore the columns that are mostly missing, or keep the rows (missing="keep").',
+        )
+    return complete, holes, total
 
 
 def _first_missing(source: Source) -> DataError:
@@ -221,10 +236,6 @@ def _distinct_rows(source: Source, enough: int) -> int:
 
 
 # ------------------------------------------------------------------------------------------------ rows
-
-
-def _total_weight(source: Source) -> float:
-    return float(sum(block.weights.sum() for block in source.blocks()))
 
 
 def _left_out(source: Source, labels: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -178,6 +178,15 @@ def test_missing_drop_leaves_rows_out_and_says_so(here) -> None:
     assert sum(group["size"] for group in summary["groups"]) == 148
 
 
+def test_missing_drop_of_every_row_is_refused(here) -> None:
+    (here / "t.csv").write_text("a,b\n1,\n,2\n3,\n4,\n,5\n,6\n,7\n")
+    result = find("t.csv", "--missing", "drop")
+    assert result.exit_code == 3
+    assert "mostly missing" in result.stderr
+    assert "'a'" in result.stderr  # the column with more holes
+    assert left_behind(here) == ["t.csv"]
+
+
 def test_missing_refuse_names_the_first_cell(here) -> None:
     holey(here / "t.csv")
     result = find("t.csv", "--missing", "refuse")
