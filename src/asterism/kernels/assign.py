@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from asterism.kernels.compiled import kernel, lane_sum_kernel
 
 UNIT = 2.0**-24  # rounding of float32
-TILE = 256  # rows scored together: a tile and its scores stay in the second-level cache
-FEW_COLUMNS = 16  # up to here rows are vector lanes
+TILE = 128  # rows scored together: a tile and its scores stay in the first caches
+FEW_COLUMNS = 48  # up to so many columns and masks, rows are vector lanes
 FEW_CENTERS = 24  # up to here, on wide rows, dot products beat a general matrix product
+PART_BYTES = 1 << 17  # of wide rows, read twice: they must still be in cache the second time
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -37,7 +38,7 @@ def assign_block(
     weights: NDArray[np.float64],  # (n,) in
     reference: NDArray[np.float64],  # (d,) in, a point among the rows
     centers: NDArray[np.float64],  # (k, d) in, from the reference
-    slopes: NDArray[np.float32],  # (k, d + c) in, scaled; c = 1, or d when cells may be missing
+    slopes: NDArray[np.float32],  # (k or k + 1, width) in, scaled: see ``padded``
     scale: float,  # a power of two that brings the rows near 1: float32 cannot overflow
     start: int,  # global number of the first row
     missing: bool,  # whether cells may be missing
@@ -49,42 +50,54 @@ def assign_block(
 ) -> Any:
     """Label every row; add up the groups if a table is given. Returns the mark of the labels."""
     n, d = rows.shape
-    k, width = slopes.shape
-    lanes = d <= FEW_COLUMNS
-    tile = np.ones((width, TILE) if lanes else (TILE, width), np.float32)
-    scores = np.empty((k, TILE), np.float32)
+    k, width = len(centers), slopes.shape[1]
+    lanes = width <= FEW_COLUMNS
+    dots = not lanes and k <= FEW_CENTERS
+    tile = np.zeros(width * TILE, np.float32)  # y, as (width, TILE) in lanes, else as (TILE, width)
+    scores = np.empty(len(slopes) * TILE, np.float32)  # (k, TILE)
     pairs = np.empty((2, 2, TILE), np.float32)  # best and second score, twice: read one, write the other
     names = np.empty((2, TILE), np.int32)
+    margins = np.zeros(TILE, np.float32)
     shift = np.empty(d + 1, rows.dtype)  # reference and scale in the rows' own type
     shift[:d] = reference
     shift[d] = scale
     margin = error_margin(slopes)
-    norms = np.zeros(TILE, np.float32)
+    step = max(2, min(TILE, PART_BYTES // (d * rows.itemsize) // 2 * 2)) if dots else TILE
     mark = np.uint64(0)
-    for first in range(0, n, TILE):
-        part = rows[first : first + TILE]
-        label = labels[first : first + TILE]
+    for first in range(0, n, step):
+        part = rows[first : first + step]
         if lanes:
-            load_lanes(part, shift, missing, tile, norms)
+            load_lanes(part, shift, missing, tile, margins)
             score_lanes(tile, slopes, scores)
         else:
-            load_rows(part, shift, missing, tile, norms)
-            if k <= FEW_CENTERS:
-                score_dots(tile, slopes, scores)
+            lines = tile.reshape((TILE, width))
+            load_rows(part, shift, missing, lines, margins)
+            if dots:
+                score_dots(lines[:step], slopes, scores.reshape((len(slopes), TILE)))
             else:
-                np.dot(slopes, tile.T, scores)
-        side = best_two(scores, pairs, names)
+                np.dot(slopes, lines.T, scores.reshape((len(slopes), TILE)))
+        side = best_two(scores, k, pairs, names)
+        label = labels[first : first + step]
         label[:] = names[side, : len(part)]
-        norms[:] *= margin
-        settle(part, reference, centers, scores, pairs[side], norms, label)
+        margins *= margin
+        if any_close(pairs[side], margins, len(part)):
+            settle(part, reference, centers, scores, pairs[side], margins, label)
         if len(table):
-            w = weights[first : first + TILE]
+            w = weights[first : first + step]
             mark += mark_of(label, w, start + first)
             if missing:
                 add_observed(part, w, reference, centers, label, table, far, start + first)
             else:
                 add_complete(part, w, reference, centers, label, table, far, start + first)
     return mark
+
+
+def padded(slopes: NDArray[Any]) -> NDArray[np.float32]:
+    """(k, d + c) slopes as kernels take them: an even number of lines, columns a multiple of four, zeros added."""
+    k, width = slopes.shape
+    out = np.zeros((k + k % 2, -(-width // 4) * 4), np.float32)
+    out[:k, :width] = slopes
+    return out
 
 
 # --- load: y = (x - reference) * scale, and ||y||^2 with the mask's ones ---------------------------------------
@@ -95,29 +108,30 @@ def load_lanes(
     rows: Floats,  # (t, d) in
     shift: Floats,  # (d + 1,) in: reference, scale
     missing: bool,
-    tile: NDArray[np.float32],  # (d + c, TILE) out, rows as columns
+    tile: NDArray[np.float32],  # (width * TILE,) out: cell j of row i at j * TILE + i, then masks
     norms: NDArray[np.float32],  # (TILE,) out
 ) -> None:
     """A tile with rows as vector lanes."""
     t, d = rows.shape
     scale = shift[d]
-    for i in range(t):
-        for j in range(d):
-            tile[j, i] = np.float32((rows[i, j] - shift[j]) * scale)
-    norms[:] = 1.0
+    one, zero = np.float32(1.0), np.float32(0.0)
     for j in range(d):
-        lane = tile[j]
-        if missing:
-            seen = tile[d + j]
-            for i in range(t):
-                y = lane[i]
-                there = y == y
-                seen[i] = np.float32(1.0) if there else np.float32(0.0)
-                lane[i] = y if there else np.float32(0.0)
-            for i in range(t):
-                norms[i] += seen[i]
         for i in range(t):
-            norms[i] += lane[i] * lane[i]
+            tile[j * TILE + i] = np.float32((rows[i, j] - shift[j]) * scale)
+    norms[:] = zero if missing else one
+    if not missing:
+        tile[d * TILE : (d + 1) * TILE] = one
+    for j in range(d):
+        if missing:
+            for i in range(TILE):
+                y = tile[j * TILE + i]
+                seen = y == y
+                tile[(d + j) * TILE + i] = one if seen else zero
+                tile[j * TILE + i] = y if seen else zero
+            for i in range(TILE):
+                norms[i] += tile[(d + j) * TILE + i]
+        for i in range(TILE):
+            norms[i] += tile[j * TILE + i] * tile[j * TILE + i]
 
 
 @lane_sum_kernel
@@ -125,25 +139,30 @@ def load_rows(
     rows: Floats,  # (t, d) in
     shift: Floats,  # (d + 1,) in: reference, scale
     missing: bool,
-    tile: NDArray[np.float32],  # (TILE, d + c) out
+    tile: NDArray[np.float32],  # (TILE, width) out
     norms: NDArray[np.float32],  # (TILE,) out
 ) -> None:
     """A tile with rows as rows."""
     t, d = rows.shape
     scale = shift[d]
+    one, zero = np.float32(1.0), np.float32(0.0)
     for i in range(t):
-        line = tile[i]
-        for j in range(d):
-            line[j] = np.float32((rows[i, j] - shift[j]) * scale)
+        norm = zero if missing else one
         if missing:
             for j in range(d):
-                y = line[j]
-                there = y == y
-                line[d + j] = np.float32(1.0) if there else np.float32(0.0)
-                line[j] = y if there else np.float32(0.0)
-        norm = np.float32(0.0)
-        for j in range(len(line)):
-            norm += line[j] * line[j]
+                y = np.float32((rows[i, j] - shift[j]) * scale)
+                seen = y == y
+                mask = one if seen else zero
+                y = y if seen else zero
+                tile[i, j] = y
+                tile[i, d + j] = mask
+                norm += y * y + mask
+        else:
+            for j in range(d):
+                y = np.float32((rows[i, j] - shift[j]) * scale)
+                tile[i, j] = y
+                norm += y * y
+            tile[i, d] = one
         norms[i] = norm
 
 
@@ -152,34 +171,44 @@ def load_rows(
 
 @kernel
 def score_lanes(
-    tile: NDArray[np.float32],  # (width, TILE) in
-    slopes: NDArray[np.float32],  # (k, width) in
-    scores: NDArray[np.float32],  # (k, TILE) out
+    tile: NDArray[np.float32],  # (width * TILE,) in
+    slopes: NDArray[np.float32],  # (even, width) in
+    scores: NDArray[np.float32],  # (even * TILE,) out
 ) -> None:
-    """Few columns: vector lanes run over rows, four columns at a time."""
-    width, t = tile.shape
-    for c in range(len(slopes)):
-        s = scores[c]
-        a = slopes[c]
-        a0, a1 = a[0], a[1]  # there are always two: one column and its mask
-        x0, x1 = tile[0], tile[1]
-        for i in range(t):
-            s[i] = a0 * x0[i] + a1 * x1[i]
-        quads = 2 + (width - 2) // 4 * 4
-        for j in range(quads, width):
-            a0, x0 = a[j], tile[j]
-            for i in range(t):
-                s[i] += a0 * x0[i]
-        for j in range(2, quads, 4):
-            x0, x1, x2, x3 = tile[j], tile[j + 1], tile[j + 2], tile[j + 3]
-            a0, a1, a2, a3 = a[j], a[j + 1], a[j + 2], a[j + 3]
-            for i in range(t):
-                s[i] += (a0 * x0[i] + a1 * x1[i]) + (a2 * x2[i] + a3 * x3[i])
+    """Few columns: vector lanes run over rows, two centres against four columns at a time.
+
+    The arrays are flat and TILE is a constant, so the compiler sees that nothing overlaps. It also has to see
+    that no index is negative, which it does not where a range has a step: hence the halves and quarters.
+    """
+    for half in range(len(slopes) // 2):
+        c = 2 * half
+        p = c * TILE
+        for i in range(2 * TILE):
+            scores[p + i] = np.float32(0.0)
+        for quarter in range(slopes.shape[1] // 4):
+            j = 4 * quarter
+            a0, a1, a2, a3 = slopes[c, j], slopes[c, j + 1], slopes[c, j + 2], slopes[c, j + 3]
+            b0, b1, b2, b3 = (
+                slopes[c + 1, j],
+                slopes[c + 1, j + 1],
+                slopes[c + 1, j + 2],
+                slopes[c + 1, j + 3],
+            )
+            q = j * TILE
+            for i in range(TILE):
+                x0, x1, x2, x3 = (
+                    tile[q + i],
+                    tile[q + TILE + i],
+                    tile[q + 2 * TILE + i],
+                    tile[q + 3 * TILE + i],
+                )
+                scores[p + i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
+                scores[p + TILE + i] += (b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)
 
 
 @lane_sum_kernel
 def score_dots(
-    tile: NDArray[np.float32],  # (TILE, width) in
+    tile: NDArray[np.float32],  # (even, width) in
     slopes: NDArray[np.float32],  # (k, width) in
     scores: NDArray[np.float32],  # (k, TILE) out
 ) -> None:
@@ -212,7 +241,8 @@ def score_dots(
 
 @kernel
 def best_two(
-    scores: NDArray[np.float32],  # (k, TILE) in
+    scores: NDArray[np.float32],  # (at least k * TILE,) in
+    k: int,
     pairs: NDArray[np.float32],  # (2, 2, TILE) out: [side, best | second, row]
     names: NDArray[np.int32],  # (2, TILE) out: [side, row]
 ) -> int:
@@ -221,21 +251,21 @@ def best_two(
     Each round reads one side and writes the other: in place, the compiler would make masked stores of it,
     which cost more than all the rest.
     """
-    k, t = scores.shape
     inf = np.float32(np.inf)
     pairs[0] = inf
     names[0] = 0
     side = 0
-    for c in range(0, k, 2):
-        last = c + 1 == k
-        s, z = scores[c], scores[c if last else c + 1]
-        none = inf if last else np.float32(0.0)
+    for half in range((k + 1) // 2):
+        c = 2 * half
+        p = c * TILE
+        q = p if c + 1 == k else p + TILE
+        none = inf if c + 1 == k else np.float32(0.0)
         name0, name1 = np.int32(c), np.int32(c + 1)
         best, second, name = pairs[side, 0], pairs[side, 1], names[side]
         side = 1 - side
         new_best, new_second, new_name = pairs[side, 0], pairs[side, 1], names[side]
-        for i in range(t):
-            a, b = s[i], z[i] + none
+        for i in range(TILE):
+            a, b = scores[p + i], scores[q + i] + none
             old, old_second, old_name = (
                 best[i],
                 second[i],
@@ -273,11 +303,25 @@ def error_margin(slopes: NDArray[np.float32]) -> Any:
 
 
 @kernel
+def any_close(
+    pair: NDArray[np.float32],  # (2, TILE) in: best and second score
+    margins: NDArray[np.float32],  # (TILE,) in: squared
+    t: int,
+) -> bool:
+    """Whether any of the first t rows is a close call: mostly not, and this is quick."""
+    count = 0
+    for i in range(t):
+        lead = pair[1, i] - pair[0, i]
+        count += 0 if lead * lead > margins[i] else 1
+    return count > 0
+
+
+@kernel
 def settle(
     rows: Floats,  # (t, d) in
     reference: NDArray[np.float64],  # (d,) in
     centers: NDArray[np.float64],  # (k, d) in
-    scores: NDArray[np.float32],  # (k, TILE) in
+    scores: NDArray[np.float32],  # (at least k * TILE,) in
     pair: NDArray[np.float32],  # (2, TILE) in: best and second score
     margins: NDArray[np.float32],  # (TILE,) in: squared
     label: NDArray[np.int32],  # (t,) changed where the lead was too small
@@ -290,7 +334,7 @@ def settle(
         limit = pair[0, i] + 2.0 * math.sqrt(margins[i])
         least = np.inf
         for c in range(len(centers)):
-            if scores[c, i] > limit:
+            if scores[c * TILE + i] > limit:
                 continue
             distance = 0.0
             for j in range(rows.shape[1]):
@@ -382,14 +426,13 @@ def mark_of(
     weights: NDArray[np.float64],  # (t,) in
     start: int,
 ) -> Any:
-    """A sum over rows of mixed bits of (row, label): equal marks mean equal labels, whatever the blocks.
+    """sum over rows of mix(row) * (label + 1) modulo 2^64: equal marks mean equal labels, whatever the blocks.
 
-    The mixer is that of splitmix64. Sums modulo 2^64 merge in any order.
+    Two labelings share a mark by an accident of odds 2^-64. Sums modulo 2^64 merge in any order.
     """
     total = np.uint64(0)
     for i in range(len(label)):
-        z = np.uint64(start + i) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(label[i])
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        total += (z ^ (z >> np.uint64(31))) if weights[i] != 0.0 else np.uint64(0)
+        z = np.uint64(start + i) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(32))) * np.uint64(label[i] + 1)
+        total += z if weights[i] != 0.0 else np.uint64(0)
     return total

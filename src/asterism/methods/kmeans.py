@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,14 @@ class Centers:
 
     @cached_property
     def slopes(self) -> NDArray[np.float32]:
-        """(k, d + c) what a row's cells and mask are multiplied with to score the centres (``kernels.assign``)."""
-        scaled = self.offsets * self.frame.scale
-        squares = scaled**2 if self.frame.missing else (scaled**2).sum(axis=1, keepdims=True)
-        return np.hstack([-2.0 * scaled, squares]).astype(np.float32)
+        """What a row's cells and mask are multiplied with to score the centres (``kernels.assign``)."""
+        from asterism.kernels.assign import padded
+
+        # A centre too far for float32 has infinite slopes: its scores settle nothing, and float64 decides.
+        with np.errstate(over="ignore"):
+            scaled = self.offsets * self.frame.scale
+            squares = scaled**2 if self.frame.missing else (scaled**2).sum(axis=1, keepdims=True)
+            return padded(np.hstack([-2.0 * scaled, squares]))
 
 
 def centers_at(frame: Frame, positions: NDArray[Any]) -> Centers:
@@ -105,7 +110,7 @@ class Lloyd:
         """No label changed, or the centres hardly moved."""
         if after.repaired:
             return False
-        return after.mark == before.mark or float(((after.offsets - before.offsets) ** 2).sum()) <= self.tol
+        return after.mark == before.mark or moved(before, after) <= self.tol
 
     def pack(self, model: Centers) -> Mapping[str, NDArray[Any]]:
         """Arrays for a checkpoint."""
@@ -125,6 +130,12 @@ class Lloyd:
         return Centers(frame, arrays["offsets"], -1 if unmarked else mark, repaired)
 
 
+def moved(before: Centers, after: Centers) -> float:
+    """Sum of squared moves of all centres."""
+    with np.errstate(over="ignore"):  # a start from very far away
+        return float(((after.offsets - before.offsets) ** 2).sum())
+
+
 def _visit(model: Centers, block: Block, *, add: bool = True) -> tuple[NDArray[np.int32], Joined]:
     """Labels of a block and, unless they are all that is wanted, its statistic."""
     from asterism.kernels.assign import assign_block
@@ -133,8 +144,11 @@ def _visit(model: Centers, block: Block, *, add: bool = True) -> tuple[NDArray[n
     labels = np.empty(len(block), np.int32)
     table = GroupTotals.zero(k if add else 0, d, d if frame.missing else 1).table
     far = np.zeros((min(k, REPAIRS), 2))
+    rows = block.rows
+    if rows.dtype == np.float32 and (frame.reference.astype(np.float32) != frame.reference).any():
+        rows = rows.astype(np.float64)  # a reference of float64 rows: in float32 it would be another point
     mark = assign_block(
-        block.rows, block.weights, frame.reference, model.offsets, model.slopes, frame.scale,
+        rows, block.weights, frame.reference, model.offsets, model.slopes, frame.scale,
         block.start, frame.missing, labels, table, far,
     )  # fmt: skip
     farthest = FarthestRows.of(block.rows, block.start, far)
@@ -200,7 +214,7 @@ def fit_kmeans_path(
     seed: int | None = None,
 ) -> dict[int, KMeansFit]:
     """A fit for every k: all starts of all k advance in the same passes over the table."""
-    _check(ks, n_init, max_iter, tol)
+    check_settings(ks, n_init, max_iter, tol)
     frame, moments = survey(source)
     starts = {k: starting_centers(source, frame, moments, k, init, n_init, seed) for k in ks}
     method = Lloyd(tol * float(moments.variance.mean()))
@@ -257,12 +271,17 @@ def _warn_if_empty(model: Centers, statistic: Joined) -> None:
 
 def nearest(model: Centers, source: Source) -> NDArray[np.int32]:
     """(n,) the nearest centre of every row; missing cells are welcome even if there were none when fitting."""
-    return map_rows(source, partial(_labels_of, model, model.masked, source.names))
+    return map_rows(source, partial(_nearest_of, model, model.masked, source.names))
 
 
-def _labels_of(model: Centers, masked: Centers, names: tuple[str, ...], block: Block) -> NDArray[np.int32]:
+def _nearest_of(model: Centers, masked: Centers, names: tuple[str, ...], block: Block) -> NDArray[np.int32]:
     require_finite(block, names, missing_ok=True)
-    return _visit(masked if np.isnan(block.rows).any() else model, block, add=False)[0]
+    return labels_of(masked if np.isnan(block.rows).any() else model, block)
+
+
+def labels_of(model: Centers, block: Block) -> NDArray[np.int32]:
+    """(n,) the nearest centre of every row of a block."""
+    return _visit(model, block, add=False)[0]
 
 
 def inertia_of(model: Centers, source: Source) -> float:
@@ -289,13 +308,14 @@ def _distances_of(model: Centers, names: tuple[str, ...], block: Block) -> NDArr
     return out
 
 
-def _check(ks: Sequence[int], n_init: int, max_iter: int, tol: float) -> None:
+def check_settings(ks: Sequence[Any], n_init: Any, max_iter: Any, tol: Any) -> None:
+    """A ``ParameterError`` for the first setting that cannot work."""
     for k in ks:
-        if k < 1:
-            raise ParameterError(f"k is {k}.", "Ask for at least one group.")
-    if n_init < 1:
-        raise ParameterError(f"n_init is {n_init}.", "Start at least once.")
-    if max_iter < 1:
-        raise ParameterError(f"max_iter is {max_iter}.", "Allow at least one step.")
-    if not tol >= 0:
-        raise ParameterError(f"tol is {tol}.", "Give 0 or more.")
+        if not (isinstance(k, Integral) and k >= 1):
+            raise ParameterError(f"The number of groups is {k!r}.", "Give a whole number, 1 or more.")
+    if not (isinstance(n_init, Integral) and n_init >= 1):
+        raise ParameterError(f"n_init is {n_init!r}.", "Give a whole number: start at least once.")
+    if not (isinstance(max_iter, Integral) and max_iter >= 1):
+        raise ParameterError(f"max_iter is {max_iter!r}.", "Give a whole number: allow at least one step.")
+    if not (isinstance(tol, Real) and tol >= 0):
+        raise ParameterError(f"tol is {tol!r}.", "Give a number, 0 or more.")
