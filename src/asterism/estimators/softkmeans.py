@@ -31,7 +31,8 @@ class SoftKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     cluster_centers_ : (n_clusters, d) float64
     labels_ : (n,) int32, the group with the largest share
     free_energy_ : float, what the fit lowers; tends to the inertia of k-means as the stiffness grows
-    stiffness_, history_, n_iter_, converged_, n_features_in_, feature_names_in_
+    history_ : list of the free energy before every step, then at the end
+    stiffness_, n_iter_, converged_, n_features_in_, feature_names_in_
 
     Notes
     -----
@@ -71,7 +72,7 @@ class SoftKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002  scikit-learn's signature
         """Find the centres of the rows ``X``."""
         source = as_source(self, X, sample_weight, reset=True)
-        run, method = fit_soft_kmeans(
+        fit = fit_soft_kmeans(
             source,
             self.n_clusters,
             stiffness=self.stiffness,
@@ -81,15 +82,15 @@ class SoftKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
             tol=self.tol,
             seed=seed_of(self.random_state),
         )
-        self._model = run.model
-        self.stiffness_ = method.stiffness
-        self.cluster_centers_ = run.model.positions
-        self.free_energy_ = run.objective
-        self.history_ = run.history
-        self.n_iter_ = run.steps
-        self.converged_ = run.status == "settled"
+        self._model = fit.model
+        self.stiffness_ = fit.stiffness
+        self.cluster_centers_ = fit.model.positions
+        self.labels_ = fit.labels
+        self.free_energy_ = fit.energy
+        self.history_ = fit.history
+        self.n_iter_ = fit.n_iter
+        self.converged_ = fit.status == "settled"
         self._n_features_out = len(self.cluster_centers_)
-        self.labels_ = nearest(run.model, source)  # shares fall with distance: the nearest has the largest
         return self
 
     def predict(self, X: Any) -> NDArray[np.int32]:

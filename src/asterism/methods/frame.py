@@ -19,6 +19,7 @@ from asterism.errors import DataError
 from asterism.stats.moments import ColumnMoments
 
 LOOK = 255  # rows of the first block that are asked for a typical value
+WIDEST = 2.0**480  # ranges beyond it, or below its inverse, have squares that float64 cannot hold
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,16 @@ def survey(source: Source) -> tuple[Frame, ColumnMoments]:
     """One pass over a table before any method runs: what its columns are like, and whether they can be used."""
     moments = reduce(source, ColumnMoments.of)
     refuse_unusable(source, moments)
-    widest = float(np.max(moments.high - moments.low))
+    with np.errstate(over="ignore"):
+        ranges = moments.high - moments.low
+    widest = float(np.max(ranges))
+    if widest > WIDEST or 0 < widest < 1 / WIDEST:
+        limit = "infinity" if widest > 1 else "0"
+        raise DataError(
+            f"the values range over {widest:.3g}: their squares cannot be told from {limit}.",
+            "Change the unit of the columns, or standardise them first.",
+            column=source.names[int(np.argmax(ranges))],
+        )
     exponent = np.frexp(widest)[1] if widest > 0 else 0
     return Frame(_typical(source, moments), float(np.ldexp(1.0, -exponent)), moments.missing), moments
 

@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -311,11 +310,11 @@ def _distances_of(model: Centers, names: tuple[str, ...], block: Block) -> NDArr
 def check_settings(ks: Sequence[Any], n_init: Any, max_iter: Any, tol: Any) -> None:
     """A ``ParameterError`` for the first setting that cannot work."""
     for k in ks:
-        if not (isinstance(k, Integral) and k >= 1):
+        if not (isinstance(k, int | np.integer) and k >= 1):
             raise ParameterError(f"The number of groups is {k!r}.", "Give a whole number, 1 or more.")
-    if not (isinstance(n_init, Integral) and n_init >= 1):
+    if not (isinstance(n_init, int | np.integer) and n_init >= 1):
         raise ParameterError(f"n_init is {n_init!r}.", "Give a whole number: start at least once.")
-    if not (isinstance(max_iter, Integral) and max_iter >= 1):
+    if not (isinstance(max_iter, int | np.integer) and max_iter >= 1):
         raise ParameterError(f"max_iter is {max_iter!r}.", "Give a whole number: allow at least one step.")
-    if not (isinstance(tol, Real) and tol >= 0):
+    if not (isinstance(tol, int | float | np.number) and tol >= 0):
         raise ParameterError(f"tol is {tol!r}.", "Give a number, 0 or more.")

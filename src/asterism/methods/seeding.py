@@ -28,6 +28,7 @@ from asterism.data.source import ArraySource, Source
 from asterism.engines.context import current, engine
 from asterism.engines.loop import iterate
 from asterism.engines.reduce import reduce
+from asterism.engines.threads import one_blas_thread
 from asterism.errors import DataError, ParameterError, TooFewRowsError
 from asterism.methods.frame import Frame
 from asterism.methods.kmeans import Centers, Lloyd
@@ -54,6 +55,12 @@ def seed_centers(
         return [_random_points(frame, moments, k, rng) for _ in range(n_starts)]
     draw = int(rng.integers(2**63))
     sample = sample_rows(source, frame, moments, k, even=how == "random", seed=draw)
+    with one_blas_thread():  # the sums of a product depend on how many threads share it
+        return _starts_in(sample, k, how, n_starts, rng)
+
+
+def _starts_in(sample: Sample, k: int, how: str, n_starts: int, rng: np.random.Generator) -> list[Centers]:
+    """Starts drawn from a sample."""
     if sample.whole and len(sample.y) < k:
         raise TooFewRowsError(
             f"{k} groups were asked for, but the table has n_samples={len(sample.y)} distinct rows.",
@@ -69,7 +76,10 @@ def seed_centers(
 
 def given_centers(frame: Frame, positions: Any, k: int) -> Centers:
     """Centres that the user gives, or what is wrong with them."""
-    array = np.asarray(positions, np.float64)
+    try:
+        array = np.asarray(positions, np.float64)
+    except (TypeError, ValueError) as bad:
+        raise ParameterError("init is not a table of numbers.", "Give one row of numbers a centre.") from bad
     d = len(frame.reference)
     if array.shape != (k, d):
         raise ParameterError(
@@ -120,6 +130,8 @@ def sample_rows(
     # Rows as strings of bytes: the quickest total order on their values. They are taken from the columns' least
     # values, which know nothing of the order of rows, of weights or of an offset.
     above = np.ascontiguousarray((rows - moments.low) * frame.scale)
+    above += 0.0  # -0 is 0
+    above[np.isnan(above)] = np.nan  # and one missing cell is like another
     _, first, group = np.unique(
         above.view(np.dtype((np.void, 8 * d))).ravel(), return_index=True, return_inverse=True
     )
@@ -139,11 +151,13 @@ def _draw(frame: Frame, far_share: float, size: int, seed: int, block: Block) ->
     """Rate of a row: w (1 + far_share ||x - reference||^2)."""
     from asterism.kernels.distance import squared_distances_block
 
-    square = np.empty(len(block))
+    rate = block.weights
     if far_share:
+        square = np.empty(len(block))
         squared_distances_block(block.rows, frame.reference, frame.scale, square)
-    rate = block.weights * (1.0 + far_share * square) if far_share else block.weights
-    return RowSample.of(block, np.where(block.weights > 0, rate, 0.0), size, seed)
+        square[block.weights == 0] = 0.0  # an absent row may hold anything, even infinity
+        rate = block.weights * (1.0 + far_share * square)
+    return RowSample.of(block, rate, size, seed)
 
 
 # --- choosing rows ----------------------------------------------------------------------------------------------
@@ -213,5 +227,8 @@ def _polished(sample: Sample, tries: list[Centers]) -> list[Centers]:
     """Each try run by k-means on the sample, the best first."""
     x = sample.y / sample.frame.scale + sample.frame.reference
     with engine(n_threads=current().n_threads):
-        runs = iterate(Lloyd(), ArraySource(x, sample.w), tries, max_iter=POLISH_STEPS)
+        try:
+            runs = iterate(Lloyd(), ArraySource(x, sample.w), tries, max_iter=POLISH_STEPS)
+        except TooFewRowsError:
+            return tries  # too few distinct rows in the sample; the table may have more, and will tell
     return [run.model for run in sorted(runs, key=lambda run: run.objective)]

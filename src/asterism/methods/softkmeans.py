@@ -24,11 +24,20 @@ from numpy.typing import NDArray
 from asterism.data.block import Block
 from asterism.data.finite import require_finite
 from asterism.data.source import Source
-from asterism.engines.loop import Run, iterate
-from asterism.engines.reduce import map_rows
+from asterism.engines.loop import Run, Status, iterate
+from asterism.engines.reduce import map_reduce, map_rows
 from asterism.errors import ParameterError
 from asterism.methods.frame import survey
-from asterism.methods.kmeans import Centers, Lloyd, inertia_of, starting_centers
+from asterism.methods.kmeans import (
+    Centers,
+    Lloyd,
+    check_settings,
+    inertia_of,
+    labels_of,
+    moved,
+    starting_centers,
+)
+from asterism.stats.moments import ColumnMoments
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +81,7 @@ class Soft:
 
     def settled(self, before: Centers, after: Centers) -> bool:
         """The centres hardly moved."""
-        return float(((after.offsets - before.offsets) ** 2).sum()) <= self.tol
+        return moved(before, after) <= self.tol
 
     def pack(self, model: Centers) -> Mapping[str, NDArray[Any]]:
         """Arrays for a checkpoint."""
@@ -105,34 +114,60 @@ def _shares_of(stiffness: float, model: Centers, names: tuple[str, ...], block: 
     return shares
 
 
+@dataclass(frozen=True)
+class SoftFit:
+    """A finished soft k-means; labels and F are those of the centres it returns."""
+
+    model: Centers
+    stiffness: float
+    labels: NDArray[np.int32]  # (n,) the centre with the largest share: the nearest
+    energy: float  # F
+    history: list[float]  # F before every step, then the last
+    n_iter: int
+    status: Status
+
+
 def fit_soft_kmeans(
     source: Source,
     k: int,
     *,
-    stiffness: float | str = "auto",
+    stiffness: Any = "auto",
     init: str | NDArray[Any] = "k-means++",
     n_init: int = 1,
     max_iter: int = 300,
     tol: float = 1e-4,
     seed: int | None = None,
-) -> tuple[Run[Centers], Soft]:
-    """The best of ``n_init`` starts, and the method with the stiffness it used.
+) -> SoftFit:
+    """The best of ``n_init`` starts.
 
     ``"auto"`` sets ``1/(2 s^2)`` with s^2 the variance per coordinate around the starting centres, so that the
     responsibilities are those of round normal groups of that size.
     """
+    check_settings([k], n_init, max_iter, tol)
+    auto = isinstance(stiffness, str) and stiffness == "auto"
+    if not (auto or (isinstance(stiffness, int | float | np.number) and 0 < stiffness < np.inf)):
+        raise ParameterError(f"stiffness is {stiffness!r}.", "Give a number above 0, or 'auto'.")
     frame, moments = survey(source)
     starts = starting_centers(source, frame, moments, k, init, n_init, seed)
-    stiff = (
-        _auto_stiffness(source, starts[0], float(moments.weight.sum())) if stiffness == "auto" else stiffness
-    )
-    if isinstance(stiff, str) or not 0 < stiff < np.inf:
-        raise ParameterError(f"stiffness is {stiffness!r}.", "Give a number above 0, or 'auto'.")
-    method = Soft(float(stiff), tol * float(moments.variance.mean()))
+    stiff = _auto_stiffness(source, starts[0], moments) if auto else float(stiffness)
+    method = Soft(stiff, tol * float(moments.variance.mean()))
     runs = iterate(method, source, starts, max_iter=max_iter)
-    return min(runs, key=lambda run: run.objective), method
+    return _finish(source, method, min(runs, key=lambda run: run.objective))
 
 
-def _auto_stiffness(source: Source, start: Centers, cells: float) -> float:
-    within = inertia_of(start, source) / cells
-    return 0.5 / within if within > 0 else 1.0 / np.finfo(np.float64).eps
+def _auto_stiffness(source: Source, start: Centers, moments: ColumnMoments) -> float:
+    within = inertia_of(start, source) / float(moments.weight.sum())
+    # A start on every distinct row has no spread: very stiff then, as the table's own spread goes.
+    within = max(within, np.finfo(np.float64).eps * float(moments.variance.mean()))
+    return 0.5 / within if within > 0 else 1.0
+
+
+def _finish(source: Source, method: Soft, run: Run[Centers]) -> SoftFit:
+    """Labels and F of the centres that are returned, in one last pass."""
+    labels, totals = map_reduce(source, partial(_look_back, method, run.model))
+    history = [*run.history, totals.energy]
+    return SoftFit(run.model, method.stiffness, labels, totals.energy, history, run.steps, run.status)
+
+
+def _look_back(method: Soft, model: Centers, block: Block) -> tuple[NDArray[np.int32], SoftTotals]:
+    return labels_of(model, block), method.summarize(model, block)
