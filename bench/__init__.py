@@ -1,0 +1,1 @@
+"""Speed, memory and objective beside those of other libraries, in one run on one machine: ``python -m bench``."""

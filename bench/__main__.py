@@ -1,0 +1,41 @@
+"""``python -m bench kmeans|pca``, from the root of the project."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Asterism beside its peers, in one run."
+    )
+    parser.add_argument("method", choices=["kmeans", "pca"])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows, for a first look")
+    parser.add_argument("--tiny", action="store_true", help="a few rows: does it run at all?")
+    parser.add_argument("--only", default="", metavar="CASE", help="cases whose name has these words in it")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number measured")
+    parser.add_argument("--list", action="store_true", help="name the cases and stop")
+    options = parser.parse_args()
+
+    # Not at the top: worker processes import this file too, before their threads are limited.
+    from bench import kmeans, pca
+    from bench.report import Session
+
+    size = "tiny" if options.tiny else "quick" if options.quick else "full"
+    method = {"kmeans": kmeans, "pca": pca}[options.method]
+    words = options.only.split()
+    cases = [case for case in method.cases(size) if all(word in case.name for word in words)]
+    if options.list or not cases:
+        print(
+            "\n".join(case.name for case in cases) or f"no case has {options.only!r} in its name; see --list"
+        )
+        parser.exit(0 if options.list else 2)
+    with Session(size, options.json) as session:
+        for case in cases:
+            session.show(method.run(case, session))
+        session.conclude(method.bars(session.reports))
+
+
+if __name__ == "__main__":
+    main()

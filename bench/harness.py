@@ -1,0 +1,271 @@
+"""Contestants race: each in a process of its own, one at a time, turn by turn, on the same two cores.
+
+A process a contestant keeps thread pools and allocators apart and makes peak memory attributable; taking turns
+(A, B, C, A, B, C, ...) shares the noise of the machine fairly. Before the first turn everybody works on a slice of
+the table once: imports, compilation and thread pools are warm then and belong to nobody's time or memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib.util
+import multiprocessing
+import os
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+THREADS = 2  # for everyone
+WARM_ROWS = 16_384  # of the slice everyone warms up on; more than any sample our seeding draws
+PAUSE = 0.3  # seconds between turns: idle thread pools spin for a while before they sleep
+DIED = "its process died"  # out of memory, most likely
+SLOW = 30.0  # seconds after which a contestant need not show the same again
+THREAD_LIMITS = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
+
+Params = Mapping[str, Any]
+Fit = Callable[..., Any]  # fit(X, **params) -> found: what is timed
+Judge = Callable[..., dict[str, float]]  # judge(X, found, **params) -> facts about it, not timed
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One way to do the work of a case."""
+
+    name: str
+    package: str  # the distribution it comes from
+    module: str  # what must be importable
+    fit: Fit  # a function of a module: processes find it by name
+    counted: bool = True  # whether ratios are taken to it
+    gemm: str = (
+        ""  # precision it multiplies matrices in, "" where it does something cleverer; "own": the rows'
+    )
+    note: str = ""
+
+    @property
+    def absent(self) -> bool:
+        """Whether it is not installed."""
+        return importlib.util.find_spec(self.module) is None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One measured call."""
+
+    seconds: float
+    memory: int  # bytes: peak resident size during the call minus resident size before it
+    facts: dict[str, float]  # what the judge found
+
+
+@dataclass
+class Result:
+    """All turns of one contestant, or why there are none."""
+
+    contestant: Contestant
+    turns: list[Turn] = field(default_factory=list)
+    failure: str = ""
+
+    @property
+    def best(self) -> float:
+        return min(turn.seconds for turn in self.turns)
+
+    @property
+    def mean(self) -> float:
+        return statistics.fmean(turn.seconds for turn in self.turns)
+
+    @property
+    def memory(self) -> int:
+        return max(turn.memory for turn in self.turns)
+
+    def fact(self, name: str) -> float | None:
+        """The mean over turns; None where the judge did not say."""
+        values = [turn.facts[name] for turn in self.turns if name in turn.facts]
+        return statistics.fmean(values) if values else None
+
+
+# --- in the parent ----------------------------------------------------------------------------------------------
+
+
+def race(
+    contestants: Sequence[Contestant],
+    judge: Judge,
+    table: Path,
+    rounds: Sequence[Params],
+    *,
+    same: bool = True,
+) -> list[Result]:
+    """A turn of everybody for each of ``rounds``; ``same``: the rounds repeat each other, so slow ones skip some."""
+    results = [Result(c, failure="not installed" if c.absent else "") for c in contestants]
+    with _workers([r.contestant for r in results if not r.failure], judge, table, rounds[0]) as lines:
+        for result in results:
+            if not result.failure:
+                result.failure = _hear(lines[result.contestant.name])
+        for params in rounds:
+            for result in results:
+                if result.failure or (same and result.turns and result.best > SLOW):
+                    continue
+                time.sleep(PAUSE)
+                said = _ask(lines[result.contestant.name], params)
+                if isinstance(said, Turn):
+                    result.turns.append(said)
+                    _tell(f"  {result.contestant.name}: {said.seconds:.3f} s")
+                else:
+                    result.failure = said
+    return results
+
+
+@contextmanager
+def _workers(
+    contestants: Sequence[Contestant], judge: Judge, table: Path, params: Params
+) -> Iterator[dict[str, Connection]]:
+    """A process for each contestant, and the line to it."""
+    context = multiprocessing.get_context("spawn")
+    lines, processes = {}, []
+    with _thread_limits():
+        for contestant in contestants:
+            lines[contestant.name], theirs = context.Pipe()
+            process = context.Process(
+                target=_serve, args=(theirs, contestant.fit, judge, table, params), daemon=True
+            )
+            process.start()
+            processes.append(process)
+            theirs.close()  # the child's end lives in the child alone: its death is heard as EOF
+    try:
+        yield lines
+    finally:
+        for line in lines.values():
+            line.close()
+        for process in processes:
+            process.join(5.0)
+            if process.is_alive():
+                process.terminate()
+
+
+@contextmanager
+def _thread_limits() -> Iterator[None]:
+    """What processes started inside inherit."""
+    limits = {f"{name}_NUM_THREADS": str(THREADS) for name in THREAD_LIMITS}
+    before = {name: os.environ.get(name) for name in limits}
+    os.environ.update(limits)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _ask(line: Connection, params: Params) -> Any:
+    try:
+        line.send(params)
+    except ConnectionError:
+        return DIED
+    return _hear(line)
+
+
+def _hear(line: Connection) -> Any:
+    try:
+        return line.recv()
+    except (EOFError, ConnectionError):
+        return DIED
+
+
+def _tell(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
+
+
+# --- in a worker ------------------------------------------------------------------------------------------------
+
+
+def _serve(line: Connection, fit: Fit, judge: Judge, table: Path, warm_up: Params) -> None:
+    """Warm up, then measure one call for every message until the line closes. Says "" when ready, or what failed."""
+    _pin()
+    warnings.simplefilter("ignore")  # of limits reached before convergence, which is what the case asks for
+    try:
+        X = np.load(table)  # plain memory of this process, not a map of the file
+        fit(X[:WARM_ROWS].copy(), **warm_up)
+        line.send("")
+        while True:
+            params = line.recv()
+            line.send(measured(fit, judge, X, params))
+    except EOFError:
+        return
+    except Exception as failure:
+        line.send(f"{type(failure).__name__}: {failure}".splitlines()[0])
+
+
+def measured(fit: Fit, judge: Judge, X: np.ndarray, params: Params) -> Turn:
+    """One call: its time, its peak memory beyond what was there before, and the judge's facts."""
+    _tidy()
+    before = _resident("VmRSS")
+    began = time.perf_counter()
+    found = fit(X, **params)
+    seconds = time.perf_counter() - began
+    memory = max(_resident("VmHWM") - before, 0)
+    return Turn(seconds, memory, judge(X, found, **params))
+
+
+def _pin() -> None:
+    """Two cores: some pools (oneTBB's) know no variable and go by the affinity."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
+
+
+def _tidy() -> None:
+    """Give freed memory back and forget the old peak, so that the next peak is the next call's."""
+    gc.collect()
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5")
+    except (OSError, AttributeError):
+        pass  # not Linux with glibc: memory is not measured
+
+
+def _resident(what: str) -> int:
+    """Bytes: VmRSS is the resident size now, VmHWM its peak since the last ``_tidy``. 0 where unknown."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{what}:")), 0)
+
+
+# --- how fast this machine multiplies ---------------------------------------------------------------------------
+
+
+def product_seconds(X: np.ndarray, dtype: str) -> float:
+    """The best of five products of a square matrix, too large to be bound by memory."""
+    square, times = X.astype(dtype), []
+    for _ in range(5):
+        began = time.perf_counter()
+        np.dot(square, square)
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def judge_seconds(X: np.ndarray, found: float, dtype: str) -> dict[str, float]:  # noqa: ARG001
+    return {"product": found}
+
+
+def gemm_speed(folder: Path, side: int) -> dict[str, float]:
+    """Flops a second of a (side, side) product on two threads, in each precision."""
+    table, dtypes = folder / "square.npy", ("float32", "float64")
+    np.save(table, np.random.default_rng(0).standard_normal((side, side)))
+    contestant = Contestant("matrix product", "numpy", "numpy", product_seconds)
+    [result] = race([contestant], judge_seconds, table, [{"dtype": dtype} for dtype in dtypes], same=False)
+    if result.failure:
+        raise RuntimeError(f"The matrix product failed: {result.failure}")
+    return {
+        dtype: 2.0 * side**3 / turn.facts["product"] for dtype, turn in zip(dtypes, result.turns, strict=True)
+    }

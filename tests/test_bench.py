@@ -1,0 +1,130 @@
+"""The benchmarks run, on next to no rows, and judge by the rows rather than by what contestants say."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    return pytest.importorskip("bench")
+
+
+def run_bench(*arguments: str) -> str:
+    command = [sys.executable, "-m", "bench", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_bench_times_everyone_who_is_installed_and_lists_who_is_not(tmp_path: Path) -> None:
+    out = run_bench(
+        "kmeans", "--tiny", "--only", "lloyd x2 float32", "--json", str(tmp_path / "numbers.json")
+    )
+    numbers = json.loads((tmp_path / "numbers.json").read_text())
+    [case] = numbers["cases"]
+    results = {result["name"]: result for result in case["results"]}
+    assert set(results) == {
+        "asterism",
+        "scikit-learn lloyd",
+        "scikit-learn elkan",
+        "scikit-learn-intelex",
+        "faiss",
+    }
+    for name, result in results.items():
+        assert name in out
+        assert result["turns"] or result["failure"] == "not installed"
+    ours, theirs = results["asterism"]["turns"][0], results["scikit-learn lloyd"]["turns"][0]
+    assert ours["seconds"] > 0
+    assert ours["facts"]["steps"] == theirs["facts"]["steps"] == 20
+    assert ours["facts"]["objective"] == pytest.approx(theirs["facts"]["objective"], rel=1e-5)
+    assert case["ratio"] == pytest.approx(
+        min(t["seconds"] for r in case["results"] if r["name"] != "asterism" for t in r["turns"])
+        / ours["seconds"]
+    )
+    assert len(numbers["bars"]) == 1
+    assert "lloyd: never slower than the fastest peer" in out
+
+
+def test_every_case_has_a_name_of_its_own(bench) -> None:
+    from bench import kmeans, pca
+
+    for size in ("full", "quick", "tiny"):
+        names = [case.name for method in (kmeans, pca) for case in method.cases(size)]
+        assert len(set(names)) == len(names)
+
+
+def test_judges_agree_with_brute_force(bench) -> None:
+    from bench import kmeans, pca
+
+    rng = np.random.default_rng(0)
+    X, centers = rng.normal(size=(50, 3)), rng.normal(size=(4, 3))
+    squares = ((X[:, None] - centers) ** 2).sum(axis=2)
+    labels = rng.integers(4, size=50)
+    judged = kmeans.judge(X, kmeans.Found(centers, labels, 7))
+    assert judged == {"objective": pytest.approx(squares[np.arange(50), labels].sum()), "steps": 7.0}
+    assert kmeans.judge_centers(X, kmeans.Found(centers))["objective"] == pytest.approx(
+        squares.min(axis=1).sum()
+    )
+    direction = np.array([[3.0, 4.0, 0.0]])  # not of length 1: no credit for that
+    share = np.var(X @ direction[0] / 5.0) / X.var(axis=0).sum()
+    assert pca.judge(X, direction)["objective"] == pytest.approx(share)
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc"
+)
+def test_peak_memory_is_that_of_the_call_even_after_a_larger_one(bench) -> None:
+    from bench.harness import measured
+
+    def take(X: np.ndarray, megabytes: int) -> float:
+        return float(np.ones(megabytes << 17).sum())
+
+    def nothing(X: np.ndarray, found: float, megabytes: int) -> dict[str, float]:
+        return {}
+
+    X = np.zeros((1, 1))
+    for megabytes in (100, 20):
+        assert measured(take, nothing, X, {"megabytes": megabytes}).memory / 2**20 == pytest.approx(
+            megabytes, abs=5
+        )
+
+
+def test_a_contestant_that_fails_is_reported_and_others_go_on(bench, tmp_path: Path) -> None:
+    from bench.harness import Contestant, judge_seconds, product_seconds, race
+
+    np.save(tmp_path / "rows.npy", np.ones((4, 4)))
+    absent = Contestant("absent", "no-such", "no_such_module", product_seconds)
+    wrong = Contestant("wrong", "numpy", "numpy", np.linalg.cholesky)
+    works = Contestant("works", "numpy", "numpy", product_seconds)
+    results = race([absent, wrong, works], judge_seconds, tmp_path / "rows.npy", [{"dtype": "float32"}])
+    assert results[0].failure == "not installed"
+    assert results[1].failure.startswith("TypeError")  # cholesky knows no dtype
+    assert len(results[2].turns) == 1
+    assert not results[2].failure
+
+
+def test_ratios_are_the_peers_time_over_ours(bench) -> None:
+    from bench.harness import Contestant, Result, Turn
+    from bench.report import Report, bar, geometric_mean
+
+    def entry(package: str, *seconds: float, counted: bool = True) -> Result:
+        contestant = Contestant(package, package, package, max, counted=counted)
+        return Result(contestant, [Turn(s, 0, {}) for s in seconds])
+
+    report = Report(
+        "x", "x", [entry("asterism", 3.0, 2.0), entry("a", 5.0, 8.0), entry("b", 1.0, counted=False)]
+    )
+    assert report.ratio(report.fastest()) == 2.5
+    assert geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
+    assert bar("", [2.5, 3.0], 2.6).met is False
+    assert bar("", [2.5, None], 1.0).met is None
