@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, block_of
 from asterism.data.finite import require_finite
 from asterism.data.source import Source
 from asterism.engines.loop import Run, Status, iterate
@@ -143,11 +143,11 @@ def _visit(model: Centers, block: Block, *, add: bool = True) -> tuple[NDArray[n
     labels = np.empty(len(block), np.int32)
     table = GroupTotals.zero(k if add else 0, d, d if frame.missing else 1).table
     far = np.zeros((min(k, REPAIRS), 2))
-    rows = block.rows
-    if rows.dtype == np.float32 and (frame.reference.astype(np.float32) != frame.reference).any():
-        rows = rows.astype(np.float64)  # a reference of float64 rows: in float32 it would be another point
+    if block.rows.dtype == np.float32 and (frame.reference.astype(np.float32) != frame.reference).any():
+        # The reference is of float64 rows: in float32 it would be another point.
+        block = block_of(block.rows.astype(np.float64), block.weights, block.start)
     mark = assign_block(
-        rows, block.weights, frame.reference, model.offsets, model.slopes, frame.scale,
+        block.rows, block.weights, frame.reference, model.offsets, model.slopes, frame.scale,
         block.start, frame.missing, labels, table, far,
     )  # fmt: skip
     farthest = FarthestRows.of(block.rows, block.start, far)

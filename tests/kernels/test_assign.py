@@ -1,0 +1,140 @@
+"""Labels against whole-number arithmetic: no rounding in the oracle, so ties and close calls are decided exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from asterism.data.block import block_of
+from asterism.data.source import ArraySource
+from asterism.methods.frame import Frame
+from asterism.methods.kmeans import Lloyd, centers_at, nearest
+
+COLUMNS = (1, 2, 3, 4, 7, 8, 15, 16, 17, 23, 24, 40, 47, 48, 49, 300)
+CENTERS = (1, 2, 3, 4, 5, 8, 23, 24, 25, 60)
+BOTH_FLOATS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+
+
+def exact_nearest(x: np.ndarray, c: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """argmin over whole numbers, cells that are not seen left out; the first of equals."""
+    squares = [(((x - center) * seen) ** 2).sum(axis=1) for center in c]
+    return np.argmin(squares, axis=0)
+
+
+def labels_of(rows: np.ndarray, centers: np.ndarray, missing: bool, reference: np.ndarray | None = None):
+    known = np.where(np.isnan(rows), 0.0, rows).astype(np.float64)
+    reference = known[0].copy() if reference is None else reference
+    widest = max(float(np.ptp(known, axis=0).max()), 1.0)
+    frame = Frame(reference, float(np.ldexp(1.0, -np.frexp(widest)[1])), missing)
+    return nearest(centers_at(frame, centers), ArraySource(rows))
+
+
+@BOTH_FLOATS
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("reach", [2, 1000], ids=["ties", "close calls"])
+def test_label_is_the_nearest_centre_and_the_first_of_equals(dtype, missing, reach):
+    rng = np.random.default_rng(reach + missing)
+    for d in COLUMNS:
+        x = rng.integers(-reach, reach + 1, size=(261, d))
+        seen = rng.random(x.shape) > 0.3 if missing else np.ones(x.shape, bool)
+        rows = np.where(seen, x, np.nan).astype(dtype)
+        for k in CENTERS:
+            c = rng.integers(-reach, reach + 1, size=(k, d))
+            got = labels_of(rows, c.astype(float), missing)
+            assert np.array_equal(got, exact_nearest(x, c, seen)), (d, k)
+
+
+@BOTH_FLOATS
+@pytest.mark.parametrize("missing", [False, True])
+def test_duplicated_centres_give_the_first_of_them(dtype, missing):
+    rng = np.random.default_rng(1)
+    for d, k in [(2, 6), (20, 30), (60, 7), (60, 40)]:
+        rows = rng.normal(size=(300, d)).astype(dtype)
+        c = rng.normal(size=(k, d))
+        twice = np.vstack([c, c])
+        assert np.array_equal(labels_of(rows, twice, missing), labels_of(rows, c, missing))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("d", [1, 2, 20, 60])
+def test_fine_structure_in_groups_a_hundred_million_apart(d, missing):
+    """In float32 every row of the far group has the same score to all its centres: float64 must decide."""
+    rng = np.random.default_rng(d)
+    far = 10**8 * (np.arange(400) % 2)[:, None]
+    x = rng.integers(-5, 6, size=(400, d)) + far
+    seen = rng.random(x.shape) > 0.2 if missing else np.ones(x.shape, bool)
+    seen[:, 0] = True
+    c = rng.integers(-5, 6, size=(30, d)) + 10**8 * (np.arange(30) % 2)[:, None]
+    got = labels_of(np.where(seen, x, np.nan), c.astype(float), missing)
+    assert np.array_equal(got, exact_nearest(x, c, seen))
+
+
+def test_fine_structure_in_far_groups_of_a_float32_table():
+    rng = np.random.default_rng(0)
+    x = rng.integers(-5, 6, size=(400, 3)) + 2**20 * (np.arange(400) % 2)[:, None]
+    c = rng.integers(-5, 6, size=(24, 3)) + 2**20 * (np.arange(24) % 2)[:, None]
+    got = labels_of(x.astype(np.float32), c.astype(float), False)
+    assert np.array_equal(got, exact_nearest(x, c, np.ones(x.shape, bool)))
+
+
+def test_float32_rows_under_a_reference_that_is_not_a_float32():
+    rng = np.random.default_rng(3)
+    reference = np.array([1e6 + 1 / 3, -1e6 - 1 / 7])
+    rows = (reference + rng.normal(size=(3000, 2))).astype(np.float32)
+    centers = reference + rng.normal(size=(20, 2))
+    squares = ((rows.astype(float)[:, None] - centers) ** 2).sum(axis=2)
+    assert np.array_equal(labels_of(rows, centers, False, reference), squares.argmin(axis=1))
+
+
+@pytest.mark.parametrize("size", [1e15, 1e25, 1e60, 1e120])
+def test_rows_far_beyond_the_range_of_float32_are_labelled_exactly(size):
+    rng = np.random.default_rng(4)
+    unit = rng.normal(size=(200, 3))
+    centers = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, 1.0, 0], [0, -1.0, 0]]) * size
+    squares = ((unit[:, None] * size - centers) ** 2).sum(axis=2)
+    frame = Frame(np.zeros(3), 1.0, False)  # of a table whose values are near 1
+    got = nearest(centers_at(frame, centers), ArraySource(unit * size))
+    assert np.array_equal(got, squares.argmin(axis=1))
+
+
+@BOTH_FLOATS
+def test_totals_are_the_sums_about_the_centres(dtype):
+    """Against float64 sums taken group by group."""
+    rng = np.random.default_rng(5)
+    for d, k, missing in [(1, 1, False), (3, 4, True), (20, 5, False), (60, 30, True), (60, 7, False)]:
+        rows = rng.normal(size=(700, d)).astype(dtype)
+        if missing:
+            rows[rng.random(rows.shape) < 0.3] = np.nan
+        weights = rng.choice([0.0, 1.0, 2.5], size=700)
+        reference = np.zeros(d)
+        centers = rng.normal(size=(k, d))
+        model = centers_at(Frame(reference, 0.25, missing), centers)
+        groups, far = Lloyd().summarize(model, block_of(rows, weights, 1000)).parts
+        labels = nearest(model, ArraySource(rows))
+        y = rows.astype(float) - centers[labels]
+        seen = ~np.isnan(y)
+        y = np.where(seen, y, 0.0)
+        for c in range(k):
+            mine = np.where(labels == c, weights, 0.0)
+            assert np.allclose(groups.total(d)[c], mine @ y, rtol=1e-12, atol=1e-11)
+            assert np.isclose(groups.scatter(d)[c], mine @ (y * y).sum(axis=1), rtol=1e-12)
+            assert np.allclose(groups.mass(d)[c], mine @ seen if missing else mine.sum(), rtol=1e-14)
+        squares = np.where(weights > 0, (y * y).sum(axis=1), -1.0)
+        order = np.argsort(-squares, kind="stable")[: len(far.row)]
+        assert np.array_equal(far.row, order + 1000)
+        assert np.allclose(far.distance, squares[order], rtol=1e-12)
+        assert np.array_equal(far.values, rows[order], equal_nan=True)
+
+
+def test_absent_rows_may_hold_anything():
+    rng = np.random.default_rng(6)
+    for d in (2, 60):
+        rows = rng.normal(size=(300, d))
+        weights = np.where(np.arange(300) % 7 == 0, 0.0, 1.0)
+        model = centers_at(Frame(np.zeros(d), 0.25, False), rng.normal(size=(5, d)))
+        clean = Lloyd().summarize(model, block_of(rows, weights)).parts
+        rows[::7] = np.array([np.nan, np.inf, -np.inf, 1e300])[np.arange(43) % 4][:, None]
+        dirty = Lloyd().summarize(model, block_of(rows, weights)).parts
+        assert np.array_equal(clean[0].table, dirty[0].table)
+        assert clean[0].mark == dirty[0].mark
+        assert np.array_equal(clean[1].row, dirty[1].row)
