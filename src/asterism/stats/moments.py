@@ -153,7 +153,7 @@ class Moments:
                 run = y[i : i + RUN]
                 scatter += run.T @ run
             left = w @ y / weight
-            scatter -= _square(left * np.sqrt(weight))
+            scatter -= np.outer(left, left) * weight  # in this order symmetric to the bit
             mean, rest = _two_sum(reference, left)
         return cls(weight, mean, rest, scatter)
 
@@ -166,7 +166,7 @@ class Moments:
         with np.errstate(invalid="ignore", over="ignore"):
             delta = (other.mean - self.mean) + (other.rest - self.rest)
             mean, rest = _two_sum(self.mean, self.rest + delta * share)
-            between = _square(delta * np.sqrt(self.weight * share))
+            between = np.outer(delta, delta) * (self.weight * share)
             return Moments(weight, mean, rest, self.scatter + other.scatter + between)
 
 
@@ -193,11 +193,6 @@ def _near_mean(x: NDArray[Any], w: Vector, weight: float) -> Vector:
     if (reference**2 <= share @ (y - shift) ** 2).all():
         return np.zeros_like(reference)
     return reference
-
-
-def _square(z: Vector) -> NDArray[np.float64]:
-    """(d, d) z z', symmetric to the bit: so weights go in as square roots."""
-    return np.outer(z, z)
 
 
 def _two_sum(a: Vector, b: Vector) -> tuple[Vector, Vector]:
