@@ -155,7 +155,7 @@ def _visit(model: Centers, block: Block, *, add: bool = True) -> tuple[NDArray[n
 
 
 def _distinct_sites(far: FarthestRows, model: Centers, wanted: int) -> list[Vector]:
-    """Offsets of up to ``wanted`` distinct far rows; missing cells from the mean of the centres."""
+    """Offsets of up to ``wanted`` distinct far rows; missing cells are the reference's, a typical value."""
     usable = far.values[far.distance > 0]
     if not len(usable):
         k = len(model.offsets)
@@ -165,7 +165,7 @@ def _distinct_sites(far: FarthestRows, model: Centers, wanted: int) -> list[Vect
         )
     _, first = np.unique(usable, axis=0, return_index=True)
     sites = usable[np.sort(first)[:wanted]] - model.frame.reference
-    return list(np.where(np.isnan(sites), model.offsets.mean(axis=0), sites))
+    return list(np.where(np.isnan(sites), 0.0, sites))
 
 
 # --- the whole job ----------------------------------------------------------------------------------------------

@@ -59,6 +59,8 @@ class FarthestRows:
     @classmethod
     def of(cls, rows: Matrix, start: int, far: NDArray[np.float64]) -> FarthestRows:
         """From the (m, 2) list of squared distances and row numbers that a kernel kept; 0 is nobody."""
+        if not len(rows):
+            return cls.zero(len(far), rows.shape[1])
         there = far[:, 0] > 0
         number = np.where(there, far[:, 1], -1).astype(np.int64)
         values = rows[np.where(there, number - start, 0)].astype(np.float64)
