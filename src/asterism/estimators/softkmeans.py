@@ -42,7 +42,7 @@ class SoftKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     --------
     >>> import numpy as np
     >>> from asterism import SoftKMeans
-    >>> X = np.array([[0.0], [1.0], [5.0], [10.0], [11.0]])
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
     >>> soft = SoftKMeans(2, stiffness=0.1, random_state=0).fit(X)
     >>> soft.predict_proba([[5.5]]).round(2).tolist()
     [[0.5, 0.5]]

@@ -426,13 +426,17 @@ def mark_of(
     weights: NDArray[np.float64],  # (t,) in
     start: int,
 ) -> Any:
-    """sum over rows of mix(row) * (label + 1) modulo 2^64: equal marks mean equal labels, whatever the blocks.
+    """sum over rows of mix(row, label) modulo 2^64: equal marks mean equal labels, whatever the blocks.
 
-    Two labelings share a mark by an accident of odds 2^-64. Sums modulo 2^64 merge in any order.
+    Two labelings share a mark by an accident of odds 2^-64: the mix is far from linear, so that changes do not
+    cancel. Sums modulo 2^64 merge in any order.
     """
     total = np.uint64(0)
     for i in range(len(label)):
-        z = np.uint64(start + i) * np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(32))) * np.uint64(label[i] + 1)
-        total += z if weights[i] != 0.0 else np.uint64(0)
+        z = np.uint64(start + i) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(label[i]) * np.uint64(
+            0xD1342543DE82EF95
+        )
+        z = (z ^ (z >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
+        total += (z ^ (z >> np.uint64(32))) if weights[i] != 0.0 else np.uint64(0)
     return total

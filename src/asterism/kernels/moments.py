@@ -1,12 +1,16 @@
 """Moments of the columns of a block.
 
-Sums are taken over runs of RUN rows, and the sums of runs are added with what rounding takes from each
-addition (Neumaier). So the error does not grow with the number of rows: a few units in the last place.
+Cells go through in LANES vector lanes: as many whole rows as fit where columns are few, else LANES columns of one
+row. Which cells are there is a matter of masks, not of branches, so everything stays in vector registers.
+
+Sums are taken over runs of RUN steps, and the sums of runs are added with what rounding takes from each addition
+(Neumaier). So the error does not grow with the number of rows: a few units in the last place.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +18,17 @@ from numpy.typing import NDArray
 from asterism.kernels.compiled import kernel
 
 RUN = 32
+LANES = 64
+
+Floats = NDArray[np.float64]
 
 
 @kernel
 def column_moments(
-    rows: NDArray[np.float64],  # (n, d) in, NaN = missing
-    weights: NDArray[np.float64],  # (n,) in
+    rows: NDArray[Any],  # (n, d) in, NaN = missing
+    weights: Floats,  # (n,) in
     counts: NDArray[np.int64],  # (3,) out: rows of weight > 0; row and column + 1 of the first infinite cell
-) -> NDArray[np.float64]:
+) -> Floats:
     """Weight, mean, rest of the mean, scatter, low, high and number of the finite cells: a (7, d) table.
 
     shift   = sum w (x - first) / sum w            first: the first finite value, so that sums stay small
@@ -29,86 +36,212 @@ def column_moments(
     mean    = first + shift + left                 as a number and the rest that did not fit into it
     scatter = sum w (x - first - shift)^2 - left^2 sum w
     """
-    d = rows.shape[1]
+    n, d = rows.shape
     out = np.zeros((7, d))
-    first = _first_and_extremes(rows, weights, counts, out[4:])
-    shift, left = np.zeros(d), np.zeros(d)
-    sums = _weighted_sums(rows, weights, first, shift)
-    for j in range(d):
-        if sums[0, j] > 0.0:
-            shift[j] = sums[1, j] / sums[0, j]
-    sums = _weighted_sums(rows, weights, first, shift)
-    for j in range(d):
-        if sums[0, j] > 0.0:
-            left[j] = sums[1, j] / sums[0, j]
-            out[0, j] = sums[0, j]
-            out[1, j], out[2, j] = _two_sum(first[j], shift[j] + left[j])
-            out[3, j] = max(sums[2, j] - left[j] * left[j] * sums[0, j], 0.0)
+    first, shift = first_values(rows, weights), np.zeros(d)
+    for i in range(n):
+        counts[0] += 1 if weights[i] != 0.0 else 0
+    for a in range(0, d, LANES):
+        sums = lane_sums(rows, weights, first, shift, a, True)
+        for j in range(a, min(a + LANES, d)):
+            out[4:, j] = sums[3:, j - a]
+            if sums[0, j - a] > 0.0:
+                shift[j] = sums[1, j - a] / sums[0, j - a]
+        sums = lane_sums(rows, weights, first, shift, a, False)
+        for j in range(a, min(a + LANES, d)):
+            w = sums[0, j - a]
+            if w > 0.0:
+                left = sums[1, j - a] / w
+                out[0, j] = w
+                out[1, j], out[2, j] = two_sum(first[j], shift[j] + left)
+                out[3, j] = max(sums[2, j - a] - left * left * w, 0.0)
+            if out[6, j] < counts[0]:
+                find_infinite(rows, weights, j, counts)
     return out
 
 
 @kernel
-def _first_and_extremes(
-    rows: NDArray[np.float64],  # (n, d) in
-    weights: NDArray[np.float64],  # (n,) in
-    counts: NDArray[np.int64],  # (3,) out, as above
-    extremes: NDArray[np.float64],  # (3, d) out: low, high and number of the finite cells
-) -> NDArray[np.float64]:
-    """(d,) the first finite value of each column, 0 where there is none."""
+def lane_sums(
+    rows: NDArray[Any],  # (n, d) in
+    weights: Floats,  # (n,) in
+    first: Floats,  # (d,) in
+    shift: Floats,  # (d,) in
+    a: int,  # the first column of the chunk
+    extremes: bool,  # whether low, high and number are wanted
+) -> Floats:
+    """(6, chunk) sums of w, w y and w y^2, low, high and number of the finite cells, y = (x - first) - shift."""
+    n, d = rows.shape
+    chunk = min(LANES, d - a)
+    group = LANES // d if d < LANES else 1  # whole rows in a step
+    x, w = np.full(LANES, np.nan), np.zeros(LANES)  # a lane without a cell holds NaN
+    origin = np.zeros(2 * LANES)
+    for lane in range(group * chunk):
+        origin[lane], origin[LANES + lane] = first[a + lane % chunk], shift[a + lane % chunk]
+    sums, lost, run = np.zeros(3 * LANES), np.zeros(3 * LANES), np.zeros(3 * LANES)
+    number = np.zeros(LANES)
+    bounds = np.empty((2, 2 * LANES))  # low and high, twice: read one, write the other
+    bounds[:, :LANES] = np.inf
+    bounds[:, LANES:] = -np.inf
+    cells = rows.reshape(n * d)  # flat: whole rows lie side by side
+    even = all_equal(weights)
+    w[:] = weights[0]
+    for step in range(-(-n // group)):
+        i = step * group
+        here = min(group, n - i)
+        load_lanes(cells, i * d + a, here * chunk, x)
+        if not even:
+            weigh_lanes(weights[i : i + here], chunk, x, w)
+        add_lanes(x, w, origin, run)
+        if extremes:
+            bound_lanes(x, bounds[step % 2], bounds[1 - step % 2], number)
+        if step % RUN == RUN - 1:
+            flush_run(run, sums, lost)
+    flush_run(run, sums, lost)
+    return joined_lanes(sums, lost, bounds, number, group, chunk)
+
+
+@kernel
+def load_lanes(
+    cells: NDArray[Any],  # (n * d,) in
+    start: int,
+    count: int,
+    x: Floats,  # (LANES,) out; lanes without a cell hold NaN
+) -> None:
+    """The cells of this step."""
+    part = cells[start : start + count]
+    if count == LANES:
+        for lane in range(LANES):
+            x[lane] = part[lane]
+    else:
+        for lane in range(count):
+            x[lane] = part[lane]
+        for lane in range(count, LANES):
+            x[lane] = np.nan
+
+
+@kernel
+def weigh_lanes(
+    weights: Floats,  # (rows of this step,) in
+    chunk: int,  # lanes of a row
+    x: Floats,  # (LANES,) changed: cells of absent rows are missing, so that whatever they hold is not seen
+    w: Floats,  # (LANES,) out
+) -> None:
+    """The weights of this step."""
+    for g in range(len(weights)):
+        for lane in range(g * chunk, (g + 1) * chunk):
+            w[lane] = weights[g]
+            if weights[g] == 0.0:
+                x[lane] = np.nan
+
+
+@kernel
+def all_equal(weights: Floats) -> bool:
+    """Whether all rows count, and equally: the usual case, all 1."""
+    same = 0
+    for i in range(len(weights)):
+        same += 1 if weights[i] == weights[0] else 0
+    return same == len(weights) and weights[0] > 0.0
+
+
+@kernel
+def add_lanes(
+    x: Floats,  # (LANES,) in
+    w: Floats,  # (LANES,) in
+    origin: Floats,  # (2 * LANES,) in: first, shift
+    run: Floats,  # (3 * LANES,) added to: sums of w, w y, w y^2
+) -> None:
+    """One step of all lanes. x - x is 0 for a finite x and NaN for any other."""
+    for lane in range(LANES):
+        cell, mass, first, shift = x[lane], w[lane], origin[lane], origin[LANES + lane]
+        seen = cell - cell == 0.0
+        y = (cell - first) - shift
+        y = y if seen else 0.0
+        mass = mass if seen else 0.0
+        run[lane] += mass
+        run[LANES + lane] += mass * y
+        run[2 * LANES + lane] += mass * y * y
+
+
+@kernel
+def bound_lanes(
+    x: Floats,  # (LANES,) in
+    old: Floats,  # (2 * LANES,) in: low, high
+    new: Floats,  # (2 * LANES,) out; in place, the compiler would make slow masked stores of it
+    number: Floats,  # (LANES,) added to
+) -> None:
+    """Extremes and number of the finite cells."""
+    for lane in range(LANES):
+        cell, low, high = x[lane], old[lane], old[LANES + lane]
+        seen = cell - cell == 0.0
+        less, more = cell if seen else low, cell if seen else high
+        new[lane] = less if less < low else low
+        new[LANES + lane] = more if more > high else high
+        number[lane] += 1.0 if seen else 0.0
+
+
+@kernel
+def flush_run(run: Floats, sums: Floats, lost: Floats) -> None:
+    """Add the sums of a run to those before it, and keep what rounding took."""
+    for s in range(3 * LANES):
+        sums[s], rounded = two_sum(sums[s], run[s])
+        lost[s] += rounded
+        run[s] = 0.0
+
+
+@kernel
+def joined_lanes(
+    sums: Floats,  # (3 * LANES,) in
+    lost: Floats,  # (3 * LANES,) in
+    bounds: Floats,  # (2, 2 * LANES) in: the later of the two has the wider bounds
+    number: Floats,  # (LANES,) in
+    group: int,
+    chunk: int,
+) -> Floats:
+    """(6, chunk) the lanes of each column together."""
+    out = np.zeros((6, chunk))
+    out[3] = np.inf
+    out[4] = -np.inf
+    for j in range(chunk):
+        rest = np.zeros(3)
+        for lane in range(j, chunk * group, chunk):
+            for s in range(3):
+                out[s, j], rounded = two_sum(out[s, j], sums[s * LANES + lane])
+                rest[s] += rounded + lost[s * LANES + lane]
+            out[3, j] = min(out[3, j], bounds[0, lane], bounds[1, lane])
+            out[4, j] = max(out[4, j], bounds[0, LANES + lane], bounds[1, LANES + lane])
+            out[5, j] += number[lane]
+        for s in range(3):
+            out[s, j] += rest[s]
+    return out
+
+
+@kernel
+def first_values(rows: NDArray[Any], weights: Floats) -> Floats:
+    """(d,) the first finite value of each column among rows that count, 0 where there is none."""
     n, d = rows.shape
     first = np.zeros(d)
-    low, high, observed = extremes[0], extremes[1], extremes[2]
-    low[:] = np.inf
-    high[:] = -np.inf
-    for i in range(n):
-        if weights[i] == 0.0:
-            continue
-        counts[0] += 1
-        for j in range(d):
+    for j in range(d):
+        for i in range(n):
             x = np.float64(rows[i, j])
-            if math.isfinite(x):
-                if observed[j] == 0.0:
-                    first[j] = x
-                low[j] = min(low[j], x)
-                high[j] = max(high[j], x)
-                observed[j] += 1.0
-            elif math.isinf(x) and counts[2] == 0:
-                counts[1], counts[2] = i, j + 1
+            if weights[i] != 0.0 and math.isfinite(x):
+                first[j] = x
+                break
     return first
 
 
 @kernel
-def _weighted_sums(
-    rows: NDArray[np.float64],  # (n, d) in
-    weights: NDArray[np.float64],  # (n,) in
-    first: NDArray[np.float64],  # (d,) in
-    shift: NDArray[np.float64],  # (d,) in
-) -> NDArray[np.float64]:
-    """(3, d) sums of w, w y and w y^2 over the finite cells, y = (x - first) - shift."""
-    n, d = rows.shape
-    total, lost, run = np.zeros((3, d)), np.zeros((3, d)), np.zeros((3, d))
-    for start in range(0, n, RUN):
-        run[:] = 0.0
-        for i in range(start, min(start + RUN, n)):
-            w = weights[i]
-            if w == 0.0:
-                continue
-            for j in range(d):
-                x = np.float64(rows[i, j])
-                if math.isfinite(x):
-                    y = (x - first[j]) - shift[j]
-                    run[0, j] += w
-                    run[1, j] += w * y
-                    run[2, j] += w * y * y
-        for s in range(3):
-            for j in range(d):
-                total[s, j], rounded = _two_sum(total[s, j], run[s, j])
-                lost[s, j] += rounded
-    return total + lost
+def find_infinite(rows: NDArray[Any], weights: Floats, j: int, counts: NDArray[np.int64]) -> None:
+    """The first infinite cell of column j, if it comes before the one that is known."""
+    for i in range(len(rows)):
+        if counts[2] and i >= counts[1]:
+            return
+        if weights[i] != 0.0 and math.isinf(rows[i, j]):
+            counts[1], counts[2] = i, j + 1
+            return
 
 
 @kernel
-def _two_sum(a: float, b: float) -> tuple[float, float]:
+def two_sum(a: float, b: float) -> tuple[float, float]:
     """The rounded sum, and exactly what rounding took from it (Knuth)."""
     total = a + b
     c = total - a
