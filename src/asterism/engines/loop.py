@@ -161,13 +161,13 @@ def _steps(runs: list[Run[M]]) -> int:
 
 
 def _event(method: Method[M], runs: list[Run[M]], clock: Clock) -> Event:
-    step, active = _steps(runs), sum(run.status == "moving" for run in runs)
+    step, active, elapsed = _steps(runs), sum(run.status == "moving" for run in runs), clock.elapsed()
     return Event(
         job=method.name,
         step=step,
         max_steps=clock.max_steps,
         objective=min(run.objective for run in runs),
         active=active,
-        elapsed=clock.elapsed(),
-        left=clock.left(step) if active else 0.0,
+        elapsed=elapsed,
+        left=clock.left(step, elapsed) if active else 0.0,
     )

@@ -40,8 +40,8 @@ class Clock:
         """Whether the time limit is reached."""
         return self.limit is not None and self.elapsed() >= self.limit
 
-    def left(self, step: int) -> float:
+    def left(self, step: int, elapsed: float) -> float:
         """Seconds until ``max_steps`` at the pace so far, or until the limit if that is sooner."""
-        pace = self.elapsed() / max(step - self.already, 1)
+        pace = elapsed / max(step - self.already, 1)
         left = pace * (self.max_steps - step)
-        return left if self.limit is None else max(min(left, self.limit - self.elapsed()), 0.0)
+        return left if self.limit is None else max(min(left, self.limit - elapsed), 0.0)
