@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from asterism.data.block import Vector
 from asterism.data.source import ArraySource
 from asterism.engines.reduce import map_rows
 from asterism.errors import DataError
-from asterism.estimators.base import FLOATS, as_source
+from asterism.estimators.base import FLOATS, as_source, seed_of
 from asterism.methods.components import Components, log_density, project, reconstruct, require_density
 from asterism.methods.pca import fit_pca
 
@@ -63,7 +63,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
         """Find the components of ``X`` (n, d); a row of weight w counts as w rows."""
         source = as_source(self, X, sample_weight, reset=True)
-        seed = 0 if self.random_state is None else check_random_state(self.random_state).randint(2**31)
+        seed = 0 if self.random_state is None else seed_of(self.random_state)
         model = fit_pca(source, self.n_components, seed=seed)
         self.components_ = model.directions
         self.explained_variance_ = model.variances

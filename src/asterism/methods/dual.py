@@ -20,6 +20,7 @@ from asterism.data.finite import raise_for_bad_cell
 from asterism.data.source import ArraySource, Source
 from asterism.engines.context import current
 from asterism.engines.reduce import map_rows, reduce
+from asterism.engines.threads import one_blas_thread
 from asterism.methods.components import EPS, Components, asked, assembled, leading, limit
 
 ROOM = 4 << 30  # bytes of rows that are brought into memory where no budget was given
@@ -78,6 +79,7 @@ class _Loading:
         return np.column_stack([mean, y @ self.left])
 
 
+@one_blas_thread()  # small matrices: more threads only wait for each other, and round otherwise
 def pca_dual(table: ArraySource, m: int | None) -> Components:
     """The ``m`` leading components (None: all) by way of the Gram matrix."""
     n, d = table.array.shape

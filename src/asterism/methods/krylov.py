@@ -32,6 +32,7 @@ from asterism.data.finite import infinite_cell, raise_for_bad_cell
 from asterism.data.source import Source
 from asterism.engines.loop import iterate
 from asterism.engines.reduce import reduce
+from asterism.engines.threads import one_blas_thread
 from asterism.errors import NotConvergedWarning
 from asterism.methods.components import EPS, Components, asked, assembled, limit
 from asterism.stats.moments import ColumnMoments
@@ -164,6 +165,7 @@ def _next(basis: NDArray[np.float64], residual: NDArray[np.float64]) -> NDArray[
     return fresh
 
 
+@one_blas_thread()  # small matrices: more threads only wait for each other, and round otherwise
 def pca_iterative(source: Source, m: int, seed: int = 0) -> Components:
     """The ``m`` leading components, eigenvalues accurate to about 1e-10 of themselves."""
     columns: ColumnMoments = reduce(source, ColumnMoments.of)

@@ -23,6 +23,7 @@ from asterism.data.block import Block
 from asterism.data.finite import raise_for_bad_cell
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
+from asterism.engines.threads import one_blas_thread
 from asterism.errors import ParameterError
 from asterism.methods.components import EPS, Components, asked, assembled, leading, limit
 from asterism.methods.dual import in_memory, pca_dual
@@ -75,6 +76,7 @@ def route(n: int, d: int, m: int | None) -> Route:
     return "moments" if n >= d else "dual"
 
 
+@one_blas_thread()  # small matrices: more threads only wait for each other, and round otherwise
 def pca_from_moments(moments: Moments, m: int | None = None, rows: int | None = None) -> Components:
     """The ``m`` leading components (None: all) of rows with these moments.
 
