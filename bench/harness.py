@@ -245,9 +245,9 @@ def _resident(what: str) -> int:
 
 
 def product_seconds(X: np.ndarray, dtype: str) -> float:
-    """The best of five products of a square matrix, too large to be bound by memory."""
+    """The best of ten products of a square matrix, too large to be bound by memory."""
     square, times = X.astype(dtype), []
-    for _ in range(5):
+    for _ in range(10):
         began = time.perf_counter()
         np.dot(square, square)
         times.append(time.perf_counter() - began)

@@ -3,7 +3,7 @@
 ``lloyd``    20 steps from the same start, then labels. The same mathematics for everybody, so objectives agree.
 ``fit``      ``KMeans(k, n_init=1, random_state=seed)`` as a user calls it, seeding included, mean over seeds.
 ``seeding``  k-means++ alone; the objective is that of the starting centres.
-``memory``   peak memory of our fits beyond the table and the labels.
+``memory``   as rows grow (``bench.memory``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bench import memory
 from bench.harness import Contestant, race
 from bench.report import Bar, Report, Session, Size, bar, bar_below, geometric_mean, objective_excess
 from bench.tables import groups_table
@@ -22,10 +23,9 @@ STEPS = 20
 REPEATS = 3
 SHAPES = [(1_000_000, 2, 8), (500_000, 10, 20), (200_000, 32, 100), (100_000, 128, 256), (60_000, 784, 10)]
 SEEDING = (100_000, 128, 256)
-MEMORY_ROWS = [200_000, 2_000_000, 8_000_000]
-MEMORY_LIMIT = 64e6  # bytes, whatever n
 GEMM_BOUND = 1000  # d k from which a matrix product is most of a step
 CHECK_ROWS = 5_000  # from here on we look whether labels still change in the last step
+STILL_CHANGING = 0.001  # of the labels: what we want to see then
 LONG = 2e9  # n d k from which a whole fit takes minutes elsewhere: fewer seeds
 
 
@@ -65,9 +65,7 @@ def cases(size: Size) -> list[Case]:
                 found.append(Case(part, _rows(n, size), d, k, dtype, rounds))
     n, d, k = SEEDING
     found.append(Case("seeding", _rows(n, size), d, k, "float32", 1 if once else REPEATS))
-    for part in ("memory-kmeans", "memory-pca"):
-        rows = MEMORY_ROWS if size == "full" else MEMORY_ROWS[:2] if size == "quick" else [20_000]
-        found += [Case(part, n, 8, 8, "float32", 1) for n in rows]
+    found += [Case(part, n, d, k, "float32", 1) for part, n, d, k in memory.shapes(size)]
     return found
 
 
@@ -79,16 +77,16 @@ def run(case: Case, session: Session) -> Report:
     """Measure a case."""
     table = session.folder / "rows.npy"
     start = groups_table(table, case.n, case.d, case.k, case.dtype)
-    return {"lloyd": _lloyd, "fit": _fit, "seeding": _seeding}.get(case.part, _memory)(case, table, start)
+    if case.part in memory.FITS:
+        return memory.run(case.name, case.part, case.n * case.d, case.k, table)
+    return {"lloyd": _lloyd, "fit": _fit, "seeding": _seeding}[case.part](case, table, start)
 
 
 # --- lloyd ------------------------------------------------------------------------------------------------------
 
 
 def _lloyd(case: Case, table: Path, start: np.ndarray) -> Report:
-    remarks = []
-    if case.n >= CHECK_ROWS:
-        remarks.append(f"{changing(table, start):.2%} of the labels still change in step {STEPS}")
+    remarks = [changing(table, start)] if case.n >= CHECK_ROWS else []
     narrow = "rows converted in its time" if case.dtype == "float64" else ""
     contestants = [
         Contestant("asterism", "asterism", "asterism", lloyd_asterism, gemm="float32"),
@@ -111,12 +109,15 @@ def _lloyd(case: Case, table: Path, start: np.ndarray) -> Report:
     return Report(case.name, case.part, results, flops=flops, dtype=case.dtype, remarks=remarks)
 
 
-def changing(table: Path, start: np.ndarray) -> float:
-    """The share of labels that the last step changes: nobody can stop early where it is above 0."""
-    [result] = race(
-        [Contestant("step check", "asterism", "asterism", last_step)], judge_change, table, [{"start": start}]
-    )
-    return result.fact("changed") or 0.0
+def changing(table: Path, start: np.ndarray) -> str:
+    """What share of the labels the last step changes: where it is above 0, nobody has reason to stop early."""
+    check = Contestant("step check", "asterism", "asterism", last_step)
+    [result] = race([check], judge_change, table, [{"start": start}])
+    share = result.fact("changed")
+    if share is None:
+        return f"WARNING: whether labels still change in step {STEPS} is not known ({result.failure})"
+    words = f"{share:.2%} of the labels still change in step {STEPS}"
+    return words if share >= STILL_CHANGING else f"WARNING: only {words}"
 
 
 def last_step(X: np.ndarray, start: np.ndarray) -> float:
@@ -215,9 +216,10 @@ def _seeding(case: Case, table: Path, start: np.ndarray) -> Report:  # noqa: ARG
         Contestant("asterism", "asterism", "asterism", seeding_asterism, note="polished on a sample"),
         Contestant("scikit-learn", "scikit-learn", "sklearn", seeding_sklearn),
     ]
-    results = race(contestants, judge_centers, table, [{"k": case.k, "seed": s} for s in range(case.rounds)])
+    rounds = [{"k": case.k, "seed": seed} for seed in range(case.rounds)]
+    results = race(contestants, judge_centers, table, rounds, same=False)
     remarks = ["the objective is that of the starting centres; ours have seen a few steps on a sample"]
-    return Report(case.name, case.part, results, dtype=case.dtype, remarks=remarks)
+    return Report(case.name, case.part, results, over="mean", dtype=case.dtype, remarks=remarks)
 
 
 def seeding_asterism(X: np.ndarray, k: int, seed: int) -> Found:
@@ -235,41 +237,6 @@ def seeding_sklearn(X: np.ndarray, k: int, seed: int) -> Found:
     from sklearn.cluster import kmeans_plusplus
 
     return Found(kmeans_plusplus(X, k, random_state=seed)[0])
-
-
-# --- memory -----------------------------------------------------------------------------------------------------
-
-
-def _memory(case: Case, table: Path, start: np.ndarray) -> Report:  # noqa: ARG001
-    fit = memory_kmeans if case.part == "memory-kmeans" else memory_pca
-    contestants = [Contestant("asterism", "asterism", "asterism", fit)]
-    results = race(contestants, judge_size, table, [{"k": case.k}])
-    beyond = memory_beyond(results[0].turns[0]) / 1e6 if results[0].turns else float("nan")
-    mb = case.n * case.d * np.dtype(case.dtype).itemsize / 1e6
-    remarks = [f"{beyond:.1f} MB beyond the table ({mb:.0f} MB) and the labels"]
-    return Report(case.name, case.part, results, dtype=case.dtype, remarks=remarks)
-
-
-def memory_beyond(turn: Any) -> float:
-    """Bytes at the peak that are neither the table nor the labels."""
-    return max(turn.memory - turn.facts["labels"], 0.0)
-
-
-def memory_kmeans(X: np.ndarray, k: int) -> np.ndarray:
-    from asterism import KMeans
-
-    return KMeans(k, n_init=1, max_iter=10, random_state=0).fit(X).labels_
-
-
-def memory_pca(X: np.ndarray, k: int) -> np.ndarray:  # noqa: ARG001
-    from asterism import PCA
-
-    PCA(n_components=3).fit(X)
-    return np.empty(0)
-
-
-def judge_size(X: np.ndarray, found: np.ndarray, k: int) -> dict[str, float]:  # noqa: ARG001
-    return {"labels": float(found.nbytes)}
 
 
 # --- judging ----------------------------------------------------------------------------------------------------
@@ -304,7 +271,6 @@ def bars(reports: list[Report]) -> list[Bar]:
     """What k-means is held to, of the parts that ran."""
     lloyd = [r for r in reports if r.part == "lloyd"]
     fit = [r for r in reports if r.part == "fit"]
-    memory = [r for r in reports if r.part.startswith("memory")]
     found = []
     if lloyd:
         ratios = [r.ratio(r.fastest()) for r in lloyd]
@@ -316,11 +282,7 @@ def bars(reports: list[Report]) -> list[Bar]:
         worse = [_worse(r, peer) for r, peer in zip(fit, peers, strict=True)]
         found.append(bar("fit: geometric mean over scikit-learn >= 3", ratios, 3.0, geometric_mean))
         found.append(bar_below("fit: no mean objective above scikit-learn's by > 0.5%", worse, 0.5, "%"))
-    if memory:
-        beyond = [memory_beyond(r.ours.turns[0]) / 1e6 if r.ours.turns else None for r in memory]
-        found.append(
-            bar_below("memory: below 64 MB beyond table and labels", beyond, MEMORY_LIMIT / 1e6, "MB")
-        )
+    found += memory.bars(reports)
     return found
 
 

@@ -106,8 +106,8 @@ class Session:
         self._folder = tempfile.TemporaryDirectory(prefix="bench-")
 
     def __enter__(self) -> Self:
-        self.gemm = gemm_speed(self.folder, 256 if self.size == "tiny" else 2048)
         self.machine = describe_machine()
+        self.gemm = gemm_speed(self.folder, 256 if self.size == "tiny" else 2048)
         self._console.print(*self._heading(), sep="\n")
         return self
 
@@ -138,16 +138,16 @@ class Session:
     def show(self, report: Report) -> None:
         """Print a case as soon as it is done, and keep it."""
         self.reports.append(report)
-        table = Table(
-            title=report.name, title_justify="left", title_style="", box=box.SIMPLE_HEAD, pad_edge=False
-        )
-        table.add_column("contestant")
-        for heading in ("seconds", "ratio", "steps", "extra MB", report.objective, "to ours", "% GEMM"):
-            table.add_column(heading, justify="right")
-        table.add_column("note")
-        for result in report.results:
-            table.add_row(*self._row(report, result))
-        self._console.print(table)
+        table = _table()
+        numbers = ("seconds", "ratio", "steps", "extra MB", report.objective, "to ours", "% GEMM")
+        rows = [self._row(report, result) for result in report.results]
+        used = [j for j in range(len(numbers) + 2) if any(row[j] for row in rows)]
+        for j in used:
+            heading = ("contestant", *numbers, "note")[j]
+            table.add_column(heading, justify="right" if heading in numbers else "left")
+        for row in rows:
+            table.add_row(*[row[j] for j in used])
+        self._console.print(f"\n{report.name}", table)
         for remark in report.remarks:
             self._console.print(f"  {remark}")
         self._dump([])
@@ -157,6 +157,8 @@ class Session:
         if not result.turns:
             return [c.name, *[""] * 7, result.failure]
         seconds, steps = report.seconds(result), result.fact("steps")
+        fewer = len(result.turns) < max(len(r.turns) for r in report.results)
+        notes = [c.note, "" if c.counted else "not counted", f"{len(result.turns)} turn(s)" if fewer else ""]
         return [
             c.name,
             f"{seconds:.3f}",
@@ -166,7 +168,7 @@ class Session:
             _text(result.fact("objective"), ".7g"),
             "" if result is report.ours else _text(objective_excess(report, result), "+z.3f", "%"),
             _text(self._share_of_gemm(report, result), ".0f", "%"),
-            "; ".join(filter(None, [c.note, "" if c.counted else "not counted", result.failure])),
+            "; ".join(filter(None, [*notes, result.failure])),
         ]
 
     def _share_of_gemm(self, report: Report, result: Result) -> float | None:
@@ -178,13 +180,7 @@ class Session:
 
     def conclude(self, bars: Sequence[Bar]) -> None:
         """Ratios of all cases to the fastest peer, their means, and the bars."""
-        table = Table(
-            title="Ours beside the fastest peer (ratio: its time / ours)",
-            title_justify="left",
-            title_style="",
-            box=box.SIMPLE_HEAD,
-            pad_edge=False,
-        )
+        table = _table()
         for heading in ("case", "ours s", "peer s", "ratio", "extra MB", "fastest peer"):
             table.add_column(heading, justify="left" if heading in ("case", "fastest peer") else "right")
         for report in self.reports:
@@ -197,7 +193,7 @@ class Session:
                 f"{ours.memory / MB:.1f}" if ours.turns else "",
                 peer.contestant.name if peer else "",
             )
-        self._console.print(table)
+        self._console.print("\nOurs beside the fastest peer (ratio: its time / ours)", table)
         for part in dict.fromkeys(report.part for report in self.reports):
             ratios = [r.ratio(r.fastest()) for r in self.reports if r.part == part]
             known = [r for r in ratios if r is not None]
@@ -288,6 +284,10 @@ def _as_dict(report: Report) -> dict[str, Any]:
             for r in report.results
         ],
     }
+
+
+def _table() -> Table:
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False)
 
 
 def _text(value: float | None, form: str, unit: str = "") -> str:
