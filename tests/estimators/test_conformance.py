@@ -6,9 +6,12 @@ A new estimator is one more line in ESTIMATORS.
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from asterism import PCA, Standardizer
+from asterism import PCA, KMeans, SoftKMeans, Standardizer
 
 ESTIMATORS = [
+    KMeans(3),
+    KMeans(2, init="random", n_init=2),
+    SoftKMeans(3),
     PCA(),
     PCA(n_components=1, whiten=True),
     Standardizer(),

@@ -48,7 +48,10 @@ def as_source(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool,
         _check_columns(estimator, X, reset=reset)
         return X if sample_weight is None else WeightedSource(X, sample_weight)
     dtype = REALS if isinstance(X, np.ndarray) else FLOATS
-    array = validate_data(estimator, X, reset=reset, dtype=dtype, ensure_all_finite=False, **checks)
+    try:
+        array = validate_data(estimator, X, reset=reset, dtype=dtype, ensure_all_finite=False, **checks)
+    except ValueError as bad:  # scikit-learn's words are good; but every error of ours has one base
+        raise DataError(str(bad)) from bad
     names = getattr(estimator, "feature_names_in_", None)
     columns = None if names is None else tuple(Column(str(name)) for name in names)
     return ArraySource(array, sample_weight, columns)
