@@ -13,7 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asterism.data.block import Block, block_of
+from asterism.methods.frame import Frame
+from asterism.methods.kmeans import Centers, Lloyd, centers_at
+from asterism.methods.softkmeans import Soft, SoftTotals
 from asterism.stats.base import Joined
+from asterism.stats.groups import GroupTotals
 from asterism.stats.moments import ColumnMoments, Moments
 
 
@@ -28,6 +32,28 @@ def moment_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
     size = np.array([np.abs(c).max(initial=0.0) for c in columns])
     spread = np.array([np.ptp(c) if len(c) else 0.0 for c in columns])
     return {"mean": size, "scatter": weights.sum() * spread**2}
+
+
+def three_centers(d: int) -> Centers:
+    return centers_at(Frame(np.full(d, 7.0), 2.0**-27, True), np.array([[0.0], [50.0], [1e8]]) + np.arange(d))
+
+
+def sum_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+    """Deviations from three centres cancel in their sums; squares and weights do not."""
+    d = rows.shape[1]
+    counted = rows[weights > 0].astype(np.float64)
+    reach = weights.sum() * (1e8 + np.nanmax(np.abs(counted), initial=0.0, where=np.isfinite(counted)))
+    return {"table": np.repeat([[reach, 0.0]], [d, d + 1], axis=1)}
+
+
+def soft_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+    return {
+        "table": sum_scales(rows, weights)["table"][:, :-1],
+        "energy": 20 * weights.sum() / SOFT.stiffness,  # what rounding may do to a share, in units of energy
+    }
+
+
+SOFT = Soft(stiffness=1e-9)
 
 
 @dataclass(frozen=True)
@@ -55,6 +81,21 @@ STATISTICS = [
         counts=("rows", "observed"),
         below=("rest",),
         scales=moment_scales,
+    ),
+    Case(
+        "group totals",
+        lambda block: Lloyd().summarize(three_centers(block.rows.shape[1]), block).parts[0],
+        lambda d: GroupTotals.zero(3, d, d),
+        missing=True,
+        below=("mark",),  # of row numbers, which copies and absent rows shift: see tests/stats/test_groups.py
+        scales=sum_scales,
+    ),
+    Case(
+        "soft totals",
+        lambda block: SOFT.summarize(three_centers(block.rows.shape[1]), block),
+        lambda d: SoftTotals.zero(3, d),
+        missing=True,
+        scales=soft_scales,
     ),
 ]
 
