@@ -7,8 +7,9 @@ from threadpoolctl import threadpool_limits
 
 from asterism.data.source import ArraySource
 from asterism.engines.context import engine
+from asterism.errors import InterruptedWarning
 from asterism.methods.frame import survey
-from asterism.methods.kmeans import fit_kmeans
+from asterism.methods.kmeans import Lloyd, fit_kmeans
 from asterism.methods.seeding import sample_rows, seed_centers
 
 
@@ -120,3 +121,19 @@ def test_a_missing_cell_of_a_drawn_row_is_filled_so_that_centres_are_complete():
     x[np.random.default_rng(1).random(x.shape) < 0.5] = np.nan
     for how in ("k-means++", "random", "random-points"):
         assert np.isfinite(starts(x, 20, how=how)).all()
+
+
+def test_ctrl_c_while_seeding_stops_the_fit(monkeypatch):
+    calls = []
+
+    def settled(self, before, after) -> bool:
+        calls.append(after)
+        if len(calls) == 5:  # three tries a step: in the second step on the sample
+            raise KeyboardInterrupt
+        return False
+
+    monkeypatch.setattr(Lloyd, "settled", settled)
+    x = np.random.default_rng(0).random((9000, 2))
+    with pytest.warns(InterruptedWarning), pytest.raises(KeyboardInterrupt):
+        fit_kmeans(ArraySource(x), 5, seed=0)
+    assert len(calls) == 5

@@ -231,4 +231,6 @@ def _polished(sample: Sample, tries: list[Centers]) -> list[Centers]:
             runs = iterate(Lloyd(), ArraySource(x, sample.w), tries, max_iter=POLISH_STEPS)
         except TooFewRowsError:
             return tries  # too few distinct rows in the sample; the table may have more, and will tell
+    if any(run.status == "interrupted" for run in runs):
+        raise KeyboardInterrupt  # there is nothing to return before the table itself was looked at
     return [run.model for run in sorted(runs, key=lambda run: run.objective)]
