@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import hashlib
+import importlib
 import pickle
 import warnings
 
@@ -350,3 +352,17 @@ def test_stopping_at_max_iter_is_told_by_converged():
     x = np.random.default_rng(0).random((2_000, 3))
     assert not KMeans(20, max_iter=2, tol=0.0, random_state=0).fit(x).converged_
     assert KMeans(20, random_state=0).fit(x).converged_
+
+
+@pytest.mark.parametrize("page", ["kmeans", "softkmeans"])
+def test_the_examples_of_the_page_work(root, page):
+    failed, tried = doctest.testfile(str(root / "docs" / "methods" / f"{page}.md"), module_relative=False)
+    assert tried > 4
+    assert failed == 0
+
+
+@pytest.mark.parametrize("module", ["estimators.kmeans", "estimators.softkmeans"])
+def test_the_examples_of_the_docstring_work(module):
+    failed, tried = doctest.testmod(importlib.import_module(f"asterism.{module}"))
+    assert tried > 3
+    assert failed == 0
