@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import multivariate_normal
 from sklearn.decomposition import PCA as Peer
 
 import asterism
@@ -56,10 +57,14 @@ def test_density_agrees_with_scikit_learn():
         assert_allclose(ours.score(X), peer.score(X), rtol=1e-10)
 
 
-def test_density_of_rows_in_a_plane_is_refused():
-    X = table(d=3) @ np.ones((3, 4))
-    with pytest.raises(DataError, match="do not vary"):
-        PCA(2).fit(X).score(X)
+@pytest.mark.parametrize("m", [2, 5])
+def test_density_of_rows_in_a_plane_is_the_density_within_it(m):
+    X = table(d=2) @ np.random.default_rng(2).normal(size=(2, 5))
+    pca = PCA(m).fit(X)
+    oracle = multivariate_normal(X.mean(axis=0), np.cov(X.T), allow_singular=True)
+    assert_allclose(pca.score_samples(X), oracle.logpdf(X), rtol=1e-8)
+    assert_array_equal(pca.score_samples(X + np.array([0, 1, 0, 0, 0])), -np.inf)
+    assert_allclose(pca.get_precision(), np.linalg.pinv(np.cov(X.T), rcond=1e-10), atol=1e-10)
 
 
 @pytest.mark.parametrize("shape", [(300, 7), (10, 40)])

@@ -16,7 +16,7 @@ from asterism.data.source import ArraySource
 from asterism.engines.reduce import map_rows
 from asterism.errors import DataError
 from asterism.estimators.base import FLOATS, as_source, seed_of
-from asterism.methods.components import Components, log_density, project, reconstruct, require_density
+from asterism.methods.components import Components, log_density, precision, project, reconstruct, spectral
 from asterism.methods.pca import fit_pca
 
 
@@ -106,21 +106,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def get_covariance(self) -> NDArray[np.float64]:
         """(d, d) the variances kept, and the noise variance in all directions left out."""
-        return self._spectral(self.explained_variance_, self.noise_variance_)
+        check_is_fitted(self)
+        return spectral(self._model, self.explained_variance_, self.noise_variance_)
 
     def get_precision(self) -> NDArray[np.float64]:
-        """(d, d) the inverse of the covariance."""
+        """(d, d) the inverse of the covariance; the pseudo-inverse where it has none."""
         check_is_fitted(self)
-        require_density(self._model)
-        rest = 1.0 / self.noise_variance_ if self.noise_variance_ > 0 else 0.0
-        return self._spectral(1.0 / self.explained_variance_, rest)
-
-    def _spectral(self, along: Vector, elsewhere: float) -> NDArray[np.float64]:
-        """The matrix with these eigenvalues along the components, and another in all other directions."""
-        check_is_fitted(self)
-        matrix: NDArray[np.float64] = (self.components_.T * (along - elsewhere)) @ self.components_
-        matrix[np.diag_indices_from(matrix)] += elsewhere
-        return matrix
+        return precision(self._model)
 
     _model: Components
 

@@ -17,7 +17,7 @@ from scipy import linalg
 
 from asterism.data.block import Block, Vector
 from asterism.data.finite import require_finite
-from asterism.errors import DataError, ParameterError, WeightError
+from asterism.errors import ParameterError, WeightError
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -145,7 +145,7 @@ def project(model: Components, names: tuple[str, ...], whiten: bool, block: Bloc
     if not np.isfinite(z).all():
         require_finite(block, names)
     if whiten:
-        z *= _reciprocal(np.sqrt(model.variances))
+        z *= reciprocal(np.sqrt(model.variances))
     return z.astype(block.rows.dtype, copy=False)
 
 
@@ -158,30 +158,42 @@ def reconstruct(model: Components, whiten: bool, block: Block) -> NDArray[Any]:
 
 
 def log_density(model: Components, names: tuple[str, ...], block: Block) -> Vector:
-    """(n,) log of the Gaussian with the variances kept, and ``noise`` in all directions left out."""
-    d, m = len(model.mean), len(model.eigenvalues)
+    """(n,) log of the Gaussian with the variances kept, and ``noise`` in all directions left out.
+
+    Where some directions have no variance at all it is the density within the others: rows that leave them
+    have density 0.
+    """
     require_finite(block, names)
-    require_density(model)
+    varying = model.variances > 0
+    variances, directions = model.variances[varying], model.directions[varying]
     y = block.rows - model.mean
-    z = y @ model.directions.T
-    y -= z @ model.directions
-    distance = (z * z / model.variances).sum(axis=1)
-    volume = float(np.log(model.variances).sum())
-    if m < d:
-        distance += (y * y).sum(axis=1) / model.noise
-        volume += (d - m) * float(np.log(model.noise))
-    return np.asarray(-0.5 * (d * np.log(2 * np.pi) + volume + distance), np.float64)
+    z = y @ directions.T
+    y -= z @ directions
+    outside = (y * y).sum(axis=1)
+    distance = (z * z / variances).sum(axis=1)
+    volume = float(np.log(2 * np.pi * variances).sum())
+    left_out = len(model.mean) - len(model.eigenvalues)
+    if left_out and model.noise > 0:
+        distance += outside / model.noise
+        volume += left_out * float(np.log(2 * np.pi * model.noise))
+    else:
+        rounding = 1e-16 * (model.total / model.freedom + model.mean @ model.mean)
+        distance[outside > rounding] = np.inf
+    return np.asarray(-0.5 * (volume + distance), np.float64)
 
 
-def require_density(model: Components) -> None:
-    """A Gaussian needs some variance in every direction."""
-    if (model.variances > 0).all() and (model.noise > 0 or len(model.eigenvalues) == len(model.mean)):
-        return
-    raise DataError(
-        "In some directions the rows do not vary at all, so their Gaussian has no density.",
-        "Fit with fewer components, or leave out constant and repeated columns.",
-    )
+def precision(model: Components) -> NDArray[np.float64]:
+    """(d, d) the inverse of the Gaussian's covariance; the pseudo-inverse where it has none."""
+    return spectral(model, reciprocal(model.variances), 1.0 / model.noise if model.noise > 0 else 0.0)
 
 
-def _reciprocal(scale: Vector) -> Vector:
-    return np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+def spectral(model: Components, along: Vector, elsewhere: float) -> NDArray[np.float64]:
+    """(d, d) the matrix with these eigenvalues along the components, and another in all other directions."""
+    matrix: NDArray[np.float64] = (model.directions.T * (along - elsewhere)) @ model.directions
+    matrix[np.diag_indices_from(matrix)] += elsewhere
+    return matrix
+
+
+def reciprocal(values: Vector) -> Vector:
+    """1 / values, and 0 for 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
