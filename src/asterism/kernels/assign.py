@@ -316,7 +316,7 @@ def any_close(
     return count > 0
 
 
-@kernel
+@lane_sum_kernel
 def settle(
     rows: Floats,  # (t, d) in
     reference: NDArray[np.float64],  # (d,) in
@@ -339,8 +339,7 @@ def settle(
             distance = 0.0
             for j in range(rows.shape[1]):
                 y = (np.float64(rows[i, j]) - reference[j]) - centers[c, j]
-                if y == y:
-                    distance += y * y
+                distance += y * y if y == y else 0.0
             if distance < least:
                 least = distance
                 label[i] = c

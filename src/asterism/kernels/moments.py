@@ -19,6 +19,7 @@ from asterism.kernels.compiled import kernel
 
 RUN = 32
 LANES = 64
+HEAD = 128  # rows that tell where the mean is, or a sixteenth of them
 
 Floats = NDArray[np.float64]
 
@@ -31,33 +32,50 @@ def column_moments(
 ) -> Floats:
     """Weight, mean, rest of the mean, scatter, low, high and number of the finite cells: a (7, d) table.
 
-    shift   = sum w (x - first) / sum w            first: the first finite value, so that sums stay small
-    left    = sum w (x - first - shift) / sum w    what rounding left: corrects both moments
+    first   = the first finite value               so that sums stay small
+    shift   = sum w (x - first) / sum w            over the first rows: near the mean is near enough
+    left    = sum w (x - first - shift) / sum w
     mean    = first + shift + left                 as a number and the rest that did not fit into it
     scatter = sum w (x - first - shift)^2 - left^2 sum w
+
+    Where the first rows were not typical and the last term would cancel digits, once more around the mean.
     """
     n, d = rows.shape
     out = np.zeros((7, d))
     first, shift = first_values(rows, weights), np.zeros(d)
     for i in range(n):
         counts[0] += 1 if weights[i] != 0.0 else 0
+    head = max(n // 16, min(n, HEAD))
     for a in range(0, d, LANES):
-        sums = lane_sums(rows, weights, first, shift, a, True)
+        sums = lane_sums(rows[:head], weights[:head], first, shift, a, False)
+        again = move_shift(sums, a, shift)
+        while again:
+            sums = lane_sums(rows, weights, first, shift, a, True)
+            again = False
+            for j in range(a, min(a + LANES, d)):
+                w = sums[0, j - a]
+                out[4:, j] = sums[3:, j - a]
+                if w > 0.0:
+                    left = sums[1, j - a] / w
+                    out[0, j] = w
+                    out[1, j], out[2, j] = two_sum(first[j], shift[j] + left)
+                    out[3, j] = max(sums[2, j - a] - left * left * w, 0.0)
+                    again = again or (left * left * w > out[3, j] and shift[j] + left != shift[j])
+            if again:
+                move_shift(sums, a, shift)
         for j in range(a, min(a + LANES, d)):
-            out[4:, j] = sums[3:, j - a]
-            if sums[0, j - a] > 0.0:
-                shift[j] = sums[1, j - a] / sums[0, j - a]
-        sums = lane_sums(rows, weights, first, shift, a, False)
-        for j in range(a, min(a + LANES, d)):
-            w = sums[0, j - a]
-            if w > 0.0:
-                left = sums[1, j - a] / w
-                out[0, j] = w
-                out[1, j], out[2, j] = two_sum(first[j], shift[j] + left)
-                out[3, j] = max(sums[2, j - a] - left * left * w, 0.0)
             if out[6, j] < counts[0]:
                 find_infinite(rows, weights, j, counts)
     return out
+
+
+@kernel
+def move_shift(sums: Floats, a: int, shift: Floats) -> bool:
+    """Move the shifts of a chunk of columns to the means these sums tell."""
+    for j in range(sums.shape[1]):
+        if sums[0, j] > 0.0:
+            shift[a + j] += sums[1, j] / sums[0, j]
+    return True
 
 
 @kernel

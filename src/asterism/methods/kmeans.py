@@ -32,7 +32,7 @@ from asterism.stats.base import Joined
 from asterism.stats.groups import FarthestRows, GroupTotals
 from asterism.stats.moments import ColumnMoments
 
-REPAIRS = 8  # empty groups that one step can put to use again
+REPAIRS = 4  # empty groups that one step can put to use again
 
 
 # --- the model --------------------------------------------------------------------------------------------------
