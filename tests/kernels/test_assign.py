@@ -107,9 +107,10 @@ def test_totals_are_the_sums_about_the_centres(dtype):
             rows[rng.random(rows.shape) < 0.3] = np.nan
         weights = rng.choice([0.0, 1.0, 2.5], size=700)
         reference = np.zeros(d)
-        centers = rng.normal(size=(k, d))
+        centers = np.vstack([rng.normal(size=(k, d)), np.full((1, d), 1e3)])  # the last without rows
         model = centers_at(Frame(reference, 0.25, missing), centers)
-        groups, far = Lloyd().summarize(model, block_of(rows, weights, 1000)).parts
+        statistic = Lloyd().summarize(model, block_of(rows, weights, 1000))
+        groups, far = statistic.groups, statistic.far
         labels = nearest(model, ArraySource(rows))
         y = rows.astype(float) - centers[labels]
         seen = ~np.isnan(y)
@@ -131,10 +132,11 @@ def test_absent_rows_may_hold_anything():
     for d in (2, 60):
         rows = rng.normal(size=(300, d))
         weights = np.where(np.arange(300) % 7 == 0, 0.0, 1.0)
-        model = centers_at(Frame(np.zeros(d), 0.25, False), rng.normal(size=(5, d)))
-        clean = Lloyd().summarize(model, block_of(rows, weights)).parts
+        centers = np.vstack([rng.normal(size=(5, d)), np.full((1, d), 1e3)])  # the last without rows
+        model = centers_at(Frame(np.zeros(d), 0.25, False), centers)
+        clean = Lloyd().summarize(model, block_of(rows, weights))
         rows[::7] = np.array([np.nan, np.inf, -np.inf, 1e300])[np.arange(43) % 4][:, None]
-        dirty = Lloyd().summarize(model, block_of(rows, weights)).parts
-        assert np.array_equal(clean[0].table, dirty[0].table)
-        assert clean[0].mark == dirty[0].mark
-        assert np.array_equal(clean[1].row, dirty[1].row)
+        dirty = Lloyd().summarize(model, block_of(rows, weights))
+        assert np.array_equal(clean.groups.table, dirty.groups.table)
+        assert clean.groups.mark == dirty.groups.mark
+        assert np.array_equal(clean.far.row, dirty.far.row)

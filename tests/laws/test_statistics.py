@@ -84,7 +84,7 @@ STATISTICS = [
     ),
     Case(
         "group totals",
-        lambda block: Lloyd().summarize(three_centers(block.rows.shape[1]), block).parts[0],
+        lambda block: Lloyd().summarize(three_centers(block.rows.shape[1]), block).groups,
         lambda d: GroupTotals.zero(3, d, d),
         missing=True,
         below=("mark",),  # of row numbers, which copies and absent rows shift: see tests/stats/test_groups.py

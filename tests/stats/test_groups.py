@@ -18,11 +18,12 @@ few = settings(max_examples=60, deadline=None)
 
 
 def summary(rows: np.ndarray, weights: np.ndarray, start: int = 0, shift: float = 0.0):
-    """The statistic of rows about three fixed centres: the totals, and the farthest three."""
+    """The statistic of rows about three fixed centres and one without rows: totals, and the farthest rows."""
     d = rows.shape[1]
-    centers = shift + np.arange(3.0)[:, None] * np.ones(d)
+    centers = shift + np.array([0.0, 1.0, 2.0, 1e3])[:, None] * np.ones(d)
     model = centers_at(Frame(np.zeros(d), 0.25, True), centers)
-    return Lloyd().summarize(model, block_of(rows, weights, start)).parts
+    statistic = Lloyd().summarize(model, block_of(rows, weights, start))
+    return statistic.groups, statistic.far
 
 
 @st.composite
@@ -48,7 +49,7 @@ def same(a, b) -> bool:
 def test_any_split_gives_the_totals_and_the_farthest_rows_of_the_whole(table):
     rows, weights, edges = table
     d = rows.shape[1]
-    totals, far = GroupTotals.zero(3, d, d), FarthestRows.zero(3, d)
+    totals, far = GroupTotals.zero(4, d, d), FarthestRows.zero(4, d)
     for a, b in pairwise(edges):
         part = summary(rows[a:b], weights[a:b], a)
         totals, far = totals.merge(part[0]), far.merge(part[1])
@@ -68,20 +69,20 @@ def test_merging_in_any_order_gives_the_same(table):
 
 def test_no_rows_give_zero():
     totals, far = summary(np.zeros((0, 2)), np.zeros(0))
-    assert same(totals, GroupTotals.zero(3, 2, 2))
-    assert same(far, FarthestRows.zero(3, 2))
+    assert same(totals, GroupTotals.zero(4, 2, 2))
+    assert same(far, FarthestRows.zero(4, 2))
 
 
 def test_the_earlier_of_two_equally_far_rows_comes_first():
     rows = np.array([[9.0], [-7.0], [9.0], [-7.0], [9.0], [9.0]])  # 7 from centres 2 and 0
     for cut in range(7):
         a, b = summary(rows[:cut], np.ones(cut)), summary(rows[cut:], np.ones(6 - cut), cut)
-        assert a[1].merge(b[1]).row.tolist() == [0, 1, 2]
+        assert a[1].merge(b[1]).row.tolist() == [0, 1, 2, 3]
 
 
 def test_a_row_on_its_centre_or_of_weight_zero_is_never_far():
     far = summary(np.array([[1.0], [50.0], [2.0], [2.5]]), np.array([1.0, 0.0, 1.0, 1.0]))[1]
-    assert far.row.tolist() == [3, -1, -1]
+    assert far.row.tolist() == [3, -1, -1, -1]
     assert far.distance.tolist() == [0.25, 0.0, 0.0]
 
 
@@ -108,3 +109,16 @@ def _changes(rows: np.ndarray) -> Iterator[np.ndarray]:
         changed = np.zeros_like(rows)
         changed[[i, i + 50, i + 100]] = np.array([1, 2, 1] if i % 2 else [2, 1, 2])[:, None]
         yield changed
+
+
+def test_farthest_rows_are_carried_only_while_a_group_has_no_rows():
+    model = centers_at(Frame(np.zeros(1), 0.25, False), np.array([[0.0], [10.0]]))
+    left, right, both = (
+        Lloyd().summarize(model, block_of(np.array(rows), start=start))
+        for rows, start in (([[1.0]], 0), ([[12.0]], 1), ([[1.0], [12.0]], 0))
+    )
+    assert left.far is not None
+    assert right.far is not None
+    assert both.far is None
+    assert left.merge(right).far is None
+    assert left.merge(left).far is not None

@@ -27,7 +27,7 @@ UNIT = 2.0**-24  # rounding of float32
 TILE = 128  # rows scored together: a tile and its scores stay in the first caches
 FEW_COLUMNS = 48  # up to so many columns and masks, rows are vector lanes
 FEW_CENTERS = 24  # up to here, on wide rows, dot products beat a general matrix product
-PART_BYTES = 1 << 17  # of wide rows, read twice: they must still be in cache the second time
+PART_BYTES = 1 << 19  # of wide rows, read twice: they must still be in cache the second time
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -62,7 +62,7 @@ def assign_block(
     shift[:d] = reference
     shift[d] = scale
     margin = error_margin(slopes)
-    step = max(2, min(TILE, PART_BYTES // (d * rows.itemsize) // 2 * 2)) if dots else TILE
+    step = max(4, min(TILE, PART_BYTES // (d * rows.itemsize) // 4 * 4)) if dots else TILE
     mark = np.uint64(0)
     for first in range(0, n, step):
         part = rows[first : first + step]
@@ -87,6 +87,8 @@ def assign_block(
             mark += mark_of(label, w, start + first)
             if missing:
                 add_observed(part, w, reference, centers, label, table, far, start + first)
+            elif dots:
+                add_wide(part, w, reference, centers, label, table, far, start + first)
             else:
                 add_complete(part, w, reference, centers, label, table, far, start + first)
     return mark
@@ -208,17 +210,15 @@ def score_lanes(
 
 @lane_sum_kernel
 def score_dots(
-    tile: NDArray[np.float32],  # (even, width) in
-    slopes: NDArray[np.float32],  # (k, width) in
-    scores: NDArray[np.float32],  # (k, TILE) out
+    tile: NDArray[np.float32],  # (a multiple of four, width) in
+    slopes: NDArray[np.float32],  # (even, width) in
+    scores: NDArray[np.float32],  # (even, TILE) out
 ) -> None:
     """Few centres, wide rows: two rows against four centres keep all sums in registers."""
     t, width = tile.shape
-    k = len(slopes)
     zero = np.float32(0.0)
-    for c in range(0, k, 4):
-        c1, c2, c3 = min(c + 1, k - 1), min(c + 2, k - 1), min(c + 3, k - 1)  # past the end: the last again
-        a0, a1, a2, a3 = slopes[c], slopes[c1], slopes[c2], slopes[c3]
+    for c in range(0, len(slopes) - 3, 4):
+        a0, a1, a2, a3 = slopes[c], slopes[c + 1], slopes[c + 2], slopes[c + 3]
         for i in range(0, t, 2):
             x, y = tile[i], tile[i + 1]
             p0, p1, p2, p3 = zero, zero, zero, zero
@@ -232,8 +232,42 @@ def score_dots(
                 q1 += a1[j] * y[j]
                 q2 += a2[j] * y[j]
                 q3 += a3[j] * y[j]
-            scores[c, i], scores[c1, i], scores[c2, i], scores[c3, i] = p0, p1, p2, p3
-            scores[c, i + 1], scores[c1, i + 1], scores[c2, i + 1], scores[c3, i + 1] = q0, q1, q2, q3
+            scores[c, i], scores[c + 1, i], scores[c + 2, i], scores[c + 3, i] = p0, p1, p2, p3
+            scores[c, i + 1], scores[c + 1, i + 1], scores[c + 2, i + 1], scores[c + 3, i + 1] = (
+                q0,
+                q1,
+                q2,
+                q3,
+            )
+    if len(slopes) % 4:
+        score_last_two(tile, slopes[-2:], scores[len(slopes) - 2 :])
+
+
+@lane_sum_kernel
+def score_last_two(
+    tile: NDArray[np.float32],  # (a multiple of four, width) in
+    slopes: NDArray[np.float32],  # (2, width) in
+    scores: NDArray[np.float32],  # (2, TILE) out
+) -> None:
+    """The same the other way round, for two centres that are left: four rows against two centres."""
+    t, width = tile.shape
+    zero = np.float32(0.0)
+    a, b = slopes[0], slopes[1]
+    for i in range(0, t, 4):
+        x0, x1, x2, x3 = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
+        p0, p1, p2, p3 = zero, zero, zero, zero
+        q0, q1, q2, q3 = zero, zero, zero, zero
+        for j in range(width):
+            p0 += a[j] * x0[j]
+            p1 += a[j] * x1[j]
+            p2 += a[j] * x2[j]
+            p3 += a[j] * x3[j]
+            q0 += b[j] * x0[j]
+            q1 += b[j] * x1[j]
+            q2 += b[j] * x2[j]
+            q3 += b[j] * x3[j]
+        scores[0, i], scores[0, i + 1], scores[0, i + 2], scores[0, i + 3] = p0, p1, p2, p3
+        scores[1, i], scores[1, i + 1], scores[1, i + 2], scores[1, i + 3] = q0, q1, q2, q3
 
 
 # --- decide -----------------------------------------------------------------------------------------------------
@@ -373,8 +407,71 @@ def add_complete(
             distance += y * y
         group[d] += w * distance
         group[d + 1] += w
-        if distance > far[-1, 0]:
+        if distance >= far[-1, 0]:
             put_far(far, distance, start + i)
+
+
+@lane_sum_kernel
+def add_wide(
+    rows: Floats,  # (t, d) in, no cell missing, d large
+    weights: NDArray[np.float64],  # (t,) in
+    reference: NDArray[np.float64],  # (d,) in
+    centers: NDArray[np.float64],  # (k, d) in
+    label: NDArray[np.int32],  # (t,) in
+    table: NDArray[np.float64],  # (k, d + 2) added to
+    far: NDArray[np.float64],  # (m, 2) kept up to date
+    start: int,
+) -> None:
+    """The same, four rows of a group at a time: its totals are read and written a quarter as often."""
+    d = rows.shape[1]
+    order = by_label(label, weights, len(centers))
+    p = 0
+    while p < len(order):
+        i0 = order[p]
+        z = label[i0]
+        if p + 3 < len(order) and label[order[p + 3]] == z:
+            i1, i2, i3 = order[p + 1], order[p + 2], order[p + 3]
+            row0, row1, row2, row3 = rows[i0], rows[i1], rows[i2], rows[i3]
+            w0, w1, w2, w3 = weights[i0], weights[i1], weights[i2], weights[i3]
+            center, group = centers[z], table[z]
+            q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0
+            for j in range(d):
+                r, c = reference[j], center[j]
+                y0 = (np.float64(row0[j]) - r) - c
+                y1 = (np.float64(row1[j]) - r) - c
+                y2 = (np.float64(row2[j]) - r) - c
+                y3 = (np.float64(row3[j]) - r) - c
+                group[j] += (w0 * y0 + w1 * y1) + (w2 * y2 + w3 * y3)
+                q0 += y0 * y0
+                q1 += y1 * y1
+                q2 += y2 * y2
+                q3 += y3 * y3
+            group[d] += (w0 * q0 + w1 * q1) + (w2 * q2 + w3 * q3)
+            group[d + 1] += (w0 + w1) + (w2 + w3)
+            for q, i in ((q0, i0), (q1, i1), (q2, i2), (q3, i3)):
+                if q >= far[-1, 0]:
+                    put_far(far, q, start + i)
+            p += 4
+        else:
+            one = slice(i0, i0 + 1)
+            add_complete(rows[one], weights[one], reference, centers, label[one], table, far, start + i0)
+            p += 1
+
+
+@kernel
+def by_label(label: NDArray[np.int32], weights: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """The rows that count, in the order of their labels."""
+    place = np.zeros(k + 1, np.int64)
+    for i in range(len(label)):
+        place[label[i] + 1] += 1 if weights[i] != 0.0 else 0
+    for c in range(k):
+        place[c + 1] += place[c]
+    order = np.empty(place[k], np.int64)
+    for i in range(len(label)):
+        if weights[i] != 0.0:
+            order[place[label[i]]] = i
+            place[label[i]] += 1
+    return order
 
 
 @kernel
@@ -404,19 +501,21 @@ def add_observed(
             group[d + 1 + j] += w if seen else 0.0
             distance += y * y
         group[d] += w * distance
-        if distance > far[-1, 0]:
+        if distance >= far[-1, 0]:
             put_far(far, distance, start + i)
 
 
 @kernel
 def put_far(far: NDArray[np.float64], distance: float, row: int) -> None:
-    """Insert into the list of farthest rows; among equals the earlier row stays ahead."""
-    p = len(far) - 1
-    while p > 0 and far[p - 1, 0] < distance:
-        far[p] = far[p - 1]
+    """Insert into the list of farthest rows if it belongs there; among equals the earlier row is ahead."""
+    p = len(far)
+    while p > 0 and (far[p - 1, 0] < distance or (far[p - 1, 0] == distance and far[p - 1, 1] > row)):
+        if p < len(far):
+            far[p] = far[p - 1]
         p -= 1
-    far[p, 0] = distance
-    far[p, 1] = row
+    if p < len(far):
+        far[p, 0] = distance
+        far[p, 1] = row
 
 
 @kernel

@@ -29,7 +29,7 @@ from asterism.engines.reduce import map_reduce, map_rows, reduce
 from asterism.errors import NotConvergedWarning, ParameterError, TooFewRowsError
 from asterism.methods.frame import Frame, survey
 from asterism.stats.base import Joined
-from asterism.stats.groups import FarthestRows, GroupTotals
+from asterism.stats.groups import Assigned, FarthestRows, GroupTotals
 from asterism.stats.moments import ColumnMoments
 
 REPAIRS = 4  # empty groups that one step can put to use again
@@ -84,26 +84,25 @@ class Lloyd:
     tol: float = 0.0
     name: str = "k-means"
 
-    def summarize(self, model: Centers, block: Block) -> Joined:
+    def summarize(self, model: Centers, block: Block) -> Assigned:
         """Totals about the centres, and the farthest rows in case a group has none."""
         return _visit(model, block)[1]
 
-    def update(self, model: Centers, statistic: Joined) -> Centers:
+    def update(self, model: Centers, statistic: Assigned) -> Centers:
         """c <- c + sum w (x - c) / sum w; an empty group takes a far row for its centre."""
-        groups, far = statistic.parts
-        d = model.offsets.shape[1]
+        groups, d = statistic.groups, model.offsets.shape[1]
         mass = np.broadcast_to(groups.mass(d), model.offsets.shape)
         step = np.divide(groups.total(d), mass, out=np.zeros_like(model.offsets), where=mass > 0)
         moved = model.offsets + step
         empty = np.flatnonzero(groups.mass(d).sum(axis=1) == 0)
-        sites = _distinct_sites(far, model, len(empty)) if len(empty) else []
+        sites = _distinct_sites(statistic.far, model, len(empty)) if statistic.far is not None else []
         for c, site in zip(empty, sites, strict=False):
             moved[c] = site
         return replace(model, offsets=moved, mark=groups.mark, repaired=len(sites))
 
-    def objective(self, model: Centers, statistic: Joined) -> float:
+    def objective(self, model: Centers, statistic: Assigned) -> float:
         """J of the model the statistic was taken with."""
-        return float(statistic.parts[0].scatter(model.offsets.shape[1]).sum())
+        return float(statistic.groups.scatter(model.offsets.shape[1]).sum())
 
     def settled(self, before: Centers, after: Centers) -> bool:
         """No label changed, or the centres hardly moved."""
@@ -135,7 +134,7 @@ def moved(before: Centers, after: Centers) -> float:
         return float(((after.offsets - before.offsets) ** 2).sum())
 
 
-def _visit(model: Centers, block: Block, *, add: bool = True) -> tuple[NDArray[np.int32], Joined]:
+def _visit(model: Centers, block: Block, *, add: bool = True) -> tuple[NDArray[np.int32], Assigned]:
     """Labels of a block and, unless they are all that is wanted, its statistic."""
     from asterism.kernels.assign import assign_block
 
@@ -150,8 +149,7 @@ def _visit(model: Centers, block: Block, *, add: bool = True) -> tuple[NDArray[n
         block.rows, block.weights, frame.reference, model.offsets, model.slopes, frame.scale,
         block.start, frame.missing, labels, table, far,
     )  # fmt: skip
-    farthest = FarthestRows.of(block.rows, block.start, far)
-    return labels, Joined((GroupTotals(table, int(mark)), farthest))
+    return labels, Assigned.of(GroupTotals(table, int(mark)), block.rows, block.start, far)
 
 
 def _distinct_sites(far: FarthestRows, model: Centers, wanted: int) -> list[Vector]:
@@ -256,9 +254,9 @@ def _visit_all(models: tuple[Centers, ...], block: Block) -> tuple[NDArray[np.in
     return np.stack(labels, axis=1), Joined(statistics)
 
 
-def _warn_if_empty(model: Centers, statistic: Joined) -> None:
+def _warn_if_empty(model: Centers, statistic: Assigned) -> None:
     k, d = model.offsets.shape
-    found = int((statistic.parts[0].mass(d).sum(axis=1) > 0).sum())
+    found = int((statistic.groups.mass(d).sum(axis=1) > 0).sum())
     if found < k:
         warnings.warn(
             f"{k - found} of {k} groups ended without rows; labels use the other {found}. "
@@ -288,7 +286,7 @@ def inertia_of(model: Centers, source: Source) -> float:
     return Lloyd().objective(model, reduce(source, partial(_checked_totals, model.masked, source.names)))
 
 
-def _checked_totals(model: Centers, names: tuple[str, ...], block: Block) -> Joined:
+def _checked_totals(model: Centers, names: tuple[str, ...], block: Block) -> Assigned:
     require_finite(block, names, missing_ok=True)
     return _visit(model, block)[1]
 

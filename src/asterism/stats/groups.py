@@ -42,6 +42,10 @@ class GroupTotals:
         """(k, 1) weight of the rows, or (k, d) weight of the observed cells."""
         return self.table[:, d + 1 :]
 
+    def all_found(self, d: int) -> bool:
+        """Whether every group has rows."""
+        return bool((self.mass(d) > 0).any(axis=1).all())
+
 
 @dataclass(frozen=True, slots=True)
 class FarthestRows:
@@ -61,15 +65,44 @@ class FarthestRows:
         """From the (m, 2) list of squared distances and row numbers that a kernel kept; 0 is nobody."""
         if not len(rows):
             return cls.zero(len(far), rows.shape[1])
-        there = far[:, 0] > 0
-        number = np.where(there, far[:, 1], -1).astype(np.int64)
-        values = rows[np.where(there, number - start, 0)].astype(np.float64)
-        values[~there] = 0.0
-        return cls(np.where(there, far[:, 0], 0.0), number, values)
+        number = far[:, 1].astype(np.int64)
+        nobody = far[:, 0] <= 0
+        number[nobody] = start
+        values = rows[number - start].astype(np.float64)
+        number[nobody], values[nobody] = -1, 0.0
+        return cls(far[:, 0], number, values)
 
     def merge(self, other: FarthestRows) -> FarthestRows:
         """The m farthest of both."""
+        if self.distance[-1] > other.distance[0]:
+            return self  # the usual end of it, once the farthest are known
         distance = np.concatenate([self.distance, other.distance])
         row = np.concatenate([self.row, other.row])
         order = np.lexsort((row, -distance))[: len(self.distance)]
         return FarthestRows(distance[order], row[order], np.concatenate([self.values, other.values])[order])
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """Rows assigned to centres: the totals of the groups and, while a group has none, the farthest rows.
+
+    A group that is empty in the whole is empty in every part, so the farthest rows are there when an empty group
+    asks for one; and where there is no such group, which is usual, nobody carries rows about.
+    """
+
+    groups: GroupTotals
+    far: FarthestRows | None  # None when every group has rows
+
+    @classmethod
+    def of(cls, groups: GroupTotals, rows: Matrix, start: int, far: NDArray[np.float64]) -> Assigned:
+        """From what a kernel made of the rows of a block."""
+        if groups.all_found(rows.shape[1]):
+            return cls(groups, None)
+        return cls(groups, FarthestRows.of(rows, start, far))
+
+    def merge(self, other: Assigned) -> Assigned:
+        """The totals of both, and the farthest rows if they may still be needed."""
+        groups = self.groups.merge(other.groups)
+        if self.far is None or other.far is None or groups.all_found(self.far.values.shape[1]):
+            return Assigned(groups, None)
+        return Assigned(groups, self.far.merge(other.far))
