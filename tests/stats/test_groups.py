@@ -83,7 +83,7 @@ def test_the_earlier_of_two_equally_far_rows_comes_first():
 def test_a_row_on_its_centre_or_of_weight_zero_is_never_far():
     far = summary(np.array([[1.0], [50.0], [2.0], [2.5]]), np.array([1.0, 0.0, 1.0, 1.0]))[1]
     assert far.row.tolist() == [3, -1, -1, -1]
-    assert far.distance.tolist() == [0.25, 0.0, 0.0]
+    assert far.distance.tolist() == [0.25, 0.0, 0.0, 0.0]
 
 
 def test_marks_are_equal_exactly_when_the_labels_are():
