@@ -7,6 +7,7 @@ import pytest
 
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
+from asterism.kernels.moves import grid_of
 from asterism.methods.frame import Frame
 from asterism.methods.kmeans import Lloyd, centers_at, nearest
 
@@ -97,8 +98,12 @@ def test_rows_far_beyond_the_range_of_float32_are_labelled_exactly(size):
     assert np.array_equal(got, squares.argmin(axis=1))
 
 
+def lloyd(d: int, missing: bool) -> Lloyd:
+    return Lloyd(grid_of(np.repeat([10.0, 1.0], [d, d if missing else 1]), 2000.0, 700))
+
+
 @BOTH_FLOATS
-def test_totals_are_the_sums_about_the_centres(dtype):
+def test_sums_are_those_of_the_rows_of_each_group(dtype):
     """Against float64 sums taken group by group."""
     rng = np.random.default_rng(5)
     for d, k, missing in [(1, 1, False), (3, 4, True), (20, 5, False), (60, 30, True), (60, 7, False)]:
@@ -109,17 +114,18 @@ def test_totals_are_the_sums_about_the_centres(dtype):
         reference = np.zeros(d)
         centers = np.vstack([rng.normal(size=(k, d)), np.full((1, d), 1e3)])  # the last without rows
         model = centers_at(Frame(reference, 0.25, missing), centers)
-        statistic = Lloyd().summarize(model, block_of(rows, weights, 1000))
-        groups, far = statistic.groups, statistic.far
+        moves = lloyd(d, missing).summarize(model, block_of(rows, weights, 1000))
+        far = moves.far
         labels = nearest(model, ArraySource(rows))
         y = rows.astype(float) - centers[labels]
         seen = ~np.isnan(y)
         y = np.where(seen, y, 0.0)
         for c in range(k):
             mine = np.where(labels == c, weights, 0.0)
-            assert np.allclose(groups.total(d)[c], mine @ y, rtol=1e-12, atol=1e-11)
-            assert np.isclose(groups.scatter(d)[c], mine @ (y * y).sum(axis=1), rtol=1e-12)
-            assert np.allclose(groups.mass(d)[c], mine @ seen if missing else mine.sum(), rtol=1e-14)
+            x = np.where(seen, rows.astype(float), 0.0)
+            assert np.allclose(moves.totals[c], mine @ x, rtol=1e-12, atol=1e-11)
+            assert np.allclose(moves.mass[c], mine @ seen if missing else mine.sum(), rtol=1e-14)
+        assert np.isclose(-moves.gain, weights @ (y * y).sum(axis=1), rtol=1e-12)
         squares = np.where(weights > 0, (y * y).sum(axis=1), -1.0)
         order = np.argsort(-squares, kind="stable")[: len(far.row)]
         assert np.array_equal(far.row, order + 1000)
@@ -134,9 +140,9 @@ def test_absent_rows_may_hold_anything():
         weights = np.where(np.arange(300) % 7 == 0, 0.0, 1.0)
         centers = np.vstack([rng.normal(size=(5, d)), np.full((1, d), 1e3)])  # the last without rows
         model = centers_at(Frame(np.zeros(d), 0.25, False), centers)
-        clean = Lloyd().summarize(model, block_of(rows, weights))
+        clean = lloyd(d, False).summarize(model, block_of(rows, weights))
         rows[::7] = np.array([np.nan, np.inf, -np.inf, 1e300])[np.arange(43) % 4][:, None]
-        dirty = Lloyd().summarize(model, block_of(rows, weights))
-        assert np.array_equal(clean.groups.table, dirty.groups.table)
-        assert clean.groups.mark == dirty.groups.mark
+        dirty = lloyd(d, False).summarize(model, block_of(rows, weights))
+        assert np.array_equal(clean.sums, dirty.sums)
+        assert clean.gain == dirty.gain
         assert np.array_equal(clean.far.row, dirty.far.row)

@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 Matrix = NDArray[Any]  # (n, d) float32 or float64
 Vector = NDArray[np.float64]  # (n,)
 
-BLOCK_BYTES = 2 << 20  # the aim, counted at 8 bytes a cell
-WIDE_BYTES = 8 << 20  # what a block of a wide table may take
-MOST_ROWS = 1 << 16
-GOOD_ROWS = 1 << 10  # below this the merge of statistics costs more than their making
+BLOCK_BYTES = 3 << 20  # the aim, counted at 8 bytes a cell
+WIDE_BYTES = 16 << 20  # what a block of a wide table may take
+MOST_ROWS = 1 << 17
+GOOD_ROWS = 1 << 11  # below this the merge of statistics costs more than their making
 
 
 def rows_per_block(d: int) -> int:
     """Rows of a logical block of a table with ``d`` columns: a power of two.
 
     >>> rows_per_block(2), rows_per_block(128), rows_per_block(20_000)
-    (65536, 2048, 32)
+    (131072, 2048, 64)
     """
     aim = BLOCK_BYTES // (8 * d)
     if aim < GOOD_ROWS:

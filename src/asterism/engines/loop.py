@@ -14,8 +14,9 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
+import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block
@@ -29,6 +30,7 @@ from asterism.stats.base import Joined
 
 M = TypeVar("M")
 Status = Literal["moving", "settled", "step limit", "time limit", "interrupted"]
+MEMORY_BYTES = 32 << 20  # for what several candidates remember of rows; one may always
 DONE = ("settled", "step limit")  # what a resumed job does not take up again
 
 
@@ -68,6 +70,23 @@ class Method(Protocol[M]):
         ...
 
 
+@runtime_checkable
+class Remembering(Protocol):
+    """A method that saves work by a number it keeps of every row, its label say.
+
+    The law: ``update`` makes the same model, to the bit, of what ``recall`` gives as of what ``summarize`` gives.
+    So an engine may let it remember, or not.
+    """
+
+    def recall(self, model: Any, block: Block, memory: NDArray[np.int32], *, fresh: bool) -> Any:
+        """As ``summarize``, given what is remembered of the rows (-1: nothing yet); brings the memory up to date."""
+        ...
+
+    def forgets(self, model: Any) -> bool:
+        """Whether the memory is of no use for this model."""
+        ...
+
+
 @dataclass
 class Run(Generic[M]):
     """One candidate on its way."""
@@ -75,6 +94,9 @@ class Run(Generic[M]):
     model: M
     history: list[float] = field(default_factory=list)  # objective of the model before each step
     status: Status = "moving"
+    memory: NDArray[np.int32] | None = field(
+        default=None, repr=False
+    )  # (n,) what a method keeps of every row
 
     @property
     def steps(self) -> int:
@@ -134,22 +156,52 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
     """One pass over the data, one step of every candidate that is still moving."""
     moving = [i for i, run in enumerate(runs) if run.status == "moving"]
     models = tuple(runs[i].model for i in moving)
-    joined = reduce(source, partial(_summarize_all, method, models))
-    for i, statistic in zip(moving, joined.parts, strict=True):
+    memories, fresh = _memories(method, source, [runs[i] for i in moving])
+    joined = reduce(source, partial(_summarize_all, method, models, memories, fresh))
+    for i, statistic, memory in zip(moving, joined.parts, memories, strict=True):
         # One assignment a candidate: Ctrl-C finds it before its step or after it, never in between.
-        runs[i] = _stepped(method, runs[i], statistic, max_iter)
+        runs[i] = _stepped(method, runs[i], statistic, memory, max_iter)
 
 
-def _stepped(method: Method[M], run: Run[M], statistic: Any, max_iter: int) -> Run[M]:
+def _memories(
+    method: Method[M], source: Source, runs: list[Run[M]]
+) -> tuple[list[NDArray[np.int32] | None], list[bool]]:
+    """What each candidate remembers of the rows, and whether it begins to: only in this process's own memory."""
+    small = len(runs) == 1 or 4 * source.n_rows * len(runs) <= MEMORY_BYTES
+    if not isinstance(method, Remembering) or current().dask is not None or not small:
+        return [None] * len(runs), [True] * len(runs)
+    fresh = [run.memory is None or method.forgets(run.model) for run in runs]
+    memories: list[NDArray[np.int32] | None] = [
+        np.full(source.n_rows, -1, np.int32) if begins else run.memory
+        for run, begins in zip(runs, fresh, strict=True)
+    ]
+    return memories, fresh
+
+
+def _stepped(
+    method: Method[M], run: Run[M], statistic: Any, memory: NDArray[np.int32] | None, max_iter: int
+) -> Run[M]:
     history = [*run.history, float(method.objective(run.model, statistic))]
     model = method.update(run.model, statistic)
     if method.settled(run.model, model):
         return Run(model, history, "settled")
-    return Run(model, history, "step limit" if len(history) >= max_iter else "moving")
+    if len(history) >= max_iter:
+        return Run(model, history, "step limit")
+    return Run(model, history, "moving", memory)
 
 
-def _summarize_all(method: Method[M], models: tuple[M, ...], block: Block) -> Joined:
-    return Joined(tuple(method.summarize(model, block) for model in models))
+def _summarize_all(
+    method: Any, models: tuple[M, ...], memories: list[Any], fresh: list[bool], block: Block
+) -> Joined:
+    rows = slice(block.start, block.start + len(block))
+    return Joined(
+        tuple(
+            method.summarize(model, block)
+            if memory is None
+            else method.recall(model, block, memory[rows], fresh=begins)
+            for model, memory, begins in zip(models, memories, fresh, strict=True)
+        )
+    )
 
 
 def _stop(runs: list[Run[M]], why: Status) -> None:

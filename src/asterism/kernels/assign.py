@@ -1,4 +1,4 @@
-"""The nearest centre of every row, certified, and the totals of each group, in one reading of the rows.
+"""The nearest centre of every row, certified.
 
 Write a row as ``y = (x - reference | seen)``: its shifted cells with zeros for missing ones, then its mask (one
 column of ones when no cell of the table is missing). With ``slopes_k = (-2 c_k | c_k^2)`` (the squares summed to
@@ -27,7 +27,6 @@ UNIT = 2.0**-24  # rounding of float32
 TILE = 128  # rows scored together: a tile and its scores stay in the first caches
 FEW_COLUMNS = 48  # up to so many columns and masks, rows are vector lanes
 FEW_CENTERS = 24  # up to here, on wide rows, dot products beat a general matrix product
-PART_BYTES = 1 << 19  # of wide rows, read twice: they must still be in cache the second time
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -35,20 +34,14 @@ Floats = NDArray[Any]  # float32 or float64
 @kernel
 def assign_block(
     rows: Floats,  # (n, d) in, NaN = missing
-    weights: NDArray[np.float64],  # (n,) in
     reference: NDArray[np.float64],  # (d,) in, a point among the rows
     centers: NDArray[np.float64],  # (k, d) in, from the reference
-    slopes: NDArray[np.float32],  # (k or k + 1, width) in, scaled: see ``padded``
+    slopes: NDArray[np.float32],  # scaled: see ``padded``
     scale: float,  # a power of two that brings the rows near 1: float32 cannot overflow
-    start: int,  # global number of the first row
     missing: bool,  # whether cells may be missing
     labels: NDArray[np.int32],  # (n,) out
-    table: NDArray[
-        np.float64
-    ],  # (k, d + 1 + c) added to: sum w (x - c), sum w ||x - c||^2, sum w; or no rows
-    far: NDArray[np.float64],  # (m, 2) out: squared distance and number of the farthest rows, farthest first
-) -> Any:
-    """Label every row; add up the groups if a table is given. Returns the mark of the labels."""
+) -> None:
+    """Label every row with its nearest centre; the first of equally near ones."""
     n, d = rows.shape
     k, width = len(centers), slopes.shape[1]
     lanes = width <= FEW_COLUMNS
@@ -62,10 +55,8 @@ def assign_block(
     shift[:d] = reference
     shift[d] = scale
     margin = error_margin(slopes)
-    step = max(4, min(TILE, PART_BYTES // (d * rows.itemsize) // 4 * 4)) if dots else TILE
-    mark = np.uint64(0)
-    for first in range(0, n, step):
-        part = rows[first : first + step]
+    for first in range(0, n, TILE):
+        part = rows[first : first + TILE]
         if lanes:
             load_lanes(part, shift, missing, tile, margins)
             score_lanes(tile, slopes, scores)
@@ -73,25 +64,15 @@ def assign_block(
             lines = tile.reshape((TILE, width))
             load_rows(part, shift, missing, lines, margins)
             if dots:
-                score_dots(lines[:step], slopes, scores.reshape((len(slopes), TILE)))
+                score_dots(lines, slopes, scores.reshape((len(slopes), TILE)))
             else:
                 np.dot(slopes, lines.T, scores.reshape((len(slopes), TILE)))
         side = best_two(scores, k, pairs, names)
-        label = labels[first : first + step]
+        label = labels[first : first + TILE]
         label[:] = names[side, : len(part)]
         margins *= margin
         if any_close(pairs[side], margins, len(part)):
             settle(part, reference, centers, scores, pairs[side], margins, label)
-        if len(table):
-            w = weights[first : first + step]
-            mark += mark_of(label, w, start + first)
-            if missing:
-                add_observed(part, w, reference, centers, label, table, far, start + first)
-            elif dots:
-                add_wide(part, w, reference, centers, label, table, far, start + first)
-            else:
-                add_complete(part, w, reference, centers, label, table, far, start + first)
-    return mark
 
 
 def padded(slopes: NDArray[Any]) -> NDArray[np.float32]:
@@ -377,164 +358,3 @@ def settle(
             if distance < least:
                 least = distance
                 label[i] = c
-
-
-# --- add up -----------------------------------------------------------------------------------------------------
-
-
-@lane_sum_kernel
-def add_complete(
-    rows: Floats,  # (t, d) in, no cell missing
-    weights: NDArray[np.float64],  # (t,) in
-    reference: NDArray[np.float64],  # (d,) in
-    centers: NDArray[np.float64],  # (k, d) in
-    label: NDArray[np.int32],  # (t,) in
-    table: NDArray[np.float64],  # (k, d + 2) added to
-    far: NDArray[np.float64],  # (m, 2) kept up to date
-    start: int,
-) -> None:
-    """total += w (x - c), scatter += w ||x - c||^2, mass += w, all around the row's own centre."""
-    t, d = rows.shape
-    for i in range(t):
-        w = weights[i]
-        if w == 0.0:
-            continue
-        row, center, group = rows[i], centers[label[i]], table[label[i]]
-        distance = 0.0
-        for j in range(d):
-            y = (np.float64(row[j]) - reference[j]) - center[j]
-            group[j] += w * y
-            distance += y * y
-        group[d] += w * distance
-        group[d + 1] += w
-        if distance >= far[-1, 0]:
-            put_far(far, distance, start + i)
-
-
-@lane_sum_kernel
-def add_wide(
-    rows: Floats,  # (t, d) in, no cell missing, d large
-    weights: NDArray[np.float64],  # (t,) in
-    reference: NDArray[np.float64],  # (d,) in
-    centers: NDArray[np.float64],  # (k, d) in
-    label: NDArray[np.int32],  # (t,) in
-    table: NDArray[np.float64],  # (k, d + 2) added to
-    far: NDArray[np.float64],  # (m, 2) kept up to date
-    start: int,
-) -> None:
-    """The same, four rows of a group at a time: its totals are read and written a quarter as often."""
-    d = rows.shape[1]
-    order = by_label(label, weights, len(centers))
-    p = 0
-    while p < len(order):
-        i0 = order[p]
-        z = label[i0]
-        if p + 3 < len(order) and label[order[p + 3]] == z:
-            i1, i2, i3 = order[p + 1], order[p + 2], order[p + 3]
-            row0, row1, row2, row3 = rows[i0], rows[i1], rows[i2], rows[i3]
-            w0, w1, w2, w3 = weights[i0], weights[i1], weights[i2], weights[i3]
-            center, group = centers[z], table[z]
-            q0, q1, q2, q3 = 0.0, 0.0, 0.0, 0.0
-            for j in range(d):
-                r, c = reference[j], center[j]
-                y0 = (np.float64(row0[j]) - r) - c
-                y1 = (np.float64(row1[j]) - r) - c
-                y2 = (np.float64(row2[j]) - r) - c
-                y3 = (np.float64(row3[j]) - r) - c
-                group[j] += (w0 * y0 + w1 * y1) + (w2 * y2 + w3 * y3)
-                q0 += y0 * y0
-                q1 += y1 * y1
-                q2 += y2 * y2
-                q3 += y3 * y3
-            group[d] += (w0 * q0 + w1 * q1) + (w2 * q2 + w3 * q3)
-            group[d + 1] += (w0 + w1) + (w2 + w3)
-            for q, i in ((q0, i0), (q1, i1), (q2, i2), (q3, i3)):
-                if q >= far[-1, 0]:
-                    put_far(far, q, start + i)
-            p += 4
-        else:
-            one = slice(i0, i0 + 1)
-            add_complete(rows[one], weights[one], reference, centers, label[one], table, far, start + i0)
-            p += 1
-
-
-@kernel
-def by_label(label: NDArray[np.int32], weights: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """The rows that count, in the order of their labels."""
-    place = np.zeros(k + 1, np.int64)
-    for i in range(len(label)):
-        place[label[i] + 1] += 1 if weights[i] != 0.0 else 0
-    for c in range(k):
-        place[c + 1] += place[c]
-    order = np.empty(place[k], np.int64)
-    for i in range(len(label)):
-        if weights[i] != 0.0:
-            order[place[label[i]]] = i
-            place[label[i]] += 1
-    return order
-
-
-@kernel
-def add_observed(
-    rows: Floats,  # (t, d) in, NaN = missing
-    weights: NDArray[np.float64],  # (t,) in
-    reference: NDArray[np.float64],  # (d,) in
-    centers: NDArray[np.float64],  # (k, d) in
-    label: NDArray[np.int32],  # (t,) in
-    table: NDArray[np.float64],  # (k, d + 1 + d) added to
-    far: NDArray[np.float64],  # (m, 2) kept up to date
-    start: int,
-) -> None:
-    """The same over observed cells, with a mass for each column."""
-    t, d = rows.shape
-    for i in range(t):
-        w = weights[i]
-        if w == 0.0:
-            continue
-        row, center, group = rows[i], centers[label[i]], table[label[i]]
-        distance = 0.0
-        for j in range(d):
-            y = (np.float64(row[j]) - reference[j]) - center[j]
-            seen = y == y
-            y = y if seen else 0.0
-            group[j] += w * y
-            group[d + 1 + j] += w if seen else 0.0
-            distance += y * y
-        group[d] += w * distance
-        if distance >= far[-1, 0]:
-            put_far(far, distance, start + i)
-
-
-@kernel
-def put_far(far: NDArray[np.float64], distance: float, row: int) -> None:
-    """Insert into the list of farthest rows if it belongs there; among equals the earlier row is ahead."""
-    p = len(far)
-    while p > 0 and (far[p - 1, 0] < distance or (far[p - 1, 0] == distance and far[p - 1, 1] > row)):
-        if p < len(far):
-            far[p] = far[p - 1]
-        p -= 1
-    if p < len(far):
-        far[p, 0] = distance
-        far[p, 1] = row
-
-
-@kernel
-def mark_of(
-    label: NDArray[np.int32],  # (t,) in
-    weights: NDArray[np.float64],  # (t,) in
-    start: int,
-) -> Any:
-    """sum over rows of mix(row, label) modulo 2^64: equal marks mean equal labels, whatever the blocks.
-
-    Two labelings share a mark by an accident of odds 2^-64: the mix is far from linear, so that changes do not
-    cancel. Sums modulo 2^64 merge in any order.
-    """
-    total = np.uint64(0)
-    for i in range(len(label)):
-        z = np.uint64(start + i) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(label[i]) * np.uint64(
-            0xD1342543DE82EF95
-        )
-        z = (z ^ (z >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(29))) * np.uint64(0x94D049BB133111EB)
-        total += (z ^ (z >> np.uint64(32))) if weights[i] != 0.0 else np.uint64(0)
-    return total

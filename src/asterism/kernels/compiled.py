@@ -22,3 +22,8 @@ def kernel(function: F) -> F:
 def lane_sum_kernel(function: F) -> F:
     """A kernel whose sums may be taken in vector lanes: faster, and the order is still fixed."""
     return cast(F, njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})(function))
+
+
+def exact_kernel(function: F) -> F:
+    """A kernel that rounds where it is written to round, and nowhere else."""
+    return cast(F, njit(nogil=True, cache=True)(function))

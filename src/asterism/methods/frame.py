@@ -8,6 +8,7 @@ exact for rows near it, and a table shifted by any constant (1e12, say) gives th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -29,6 +30,11 @@ class Frame:
     reference: Vector  # (d,) values that occur in the table
     scale: float  # a power of two
     missing: bool  # whether cells of the table are missing
+
+    @cached_property
+    def fits_float32(self) -> bool:
+        """Whether the reference is the same point in float32: not if it came from float64 rows."""
+        return bool((self.reference.astype(np.float32) == self.reference).all())
 
 
 def survey(source: Source) -> tuple[Frame, ColumnMoments]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -29,9 +29,10 @@ from asterism.engines.reduce import map_reduce, map_rows, reduce
 from asterism.errors import NotConvergedWarning, ParameterError, TooFewRowsError
 from asterism.methods.frame import Frame, survey
 from asterism.stats.base import Joined
-from asterism.stats.groups import Assigned, FarthestRows, GroupTotals
+from asterism.stats.groups import FarthestRows, Moves
 from asterism.stats.moments import ColumnMoments
 
+DIGITS = 1e-3  # J brought up to date is trusted until it has fallen so far
 REPAIRS = 4  # empty groups that one step can put to use again
 
 
@@ -44,8 +45,10 @@ class Centers:
 
     frame: Frame
     offsets: NDArray[np.float64]  # (k, d) centres minus reference
-    mark: int = -1  # of the labels these centres are the means of
-    repaired: int = 0  # how many of them were put on a far row because their group was empty
+    sums: NDArray[np.float64] | None = field(default=None, repr=False)  # of the rows they are means of
+    objective: float = np.inf  # J of those rows about these centres
+    counted: float = np.inf  # J when it was last added up from all rows, not brought up to date
+    unsettled: bool = True  # a group was empty: its centre was put on a far row, or will be
 
     @property
     def positions(self) -> NDArray[np.float64]:
@@ -79,53 +82,99 @@ def centers_at(frame: Frame, positions: NDArray[Any]) -> Centers:
 
 @dataclass(frozen=True)
 class Lloyd:
-    """The method; ``tol`` is the sum of squared moves of all centres below which it has settled."""
+    """The method, on a table of which it knows how far its cells reach."""
 
-    tol: float = 0.0
+    grid: NDArray[np.float64] = field(repr=False)  # (2, d + c) for exact sums (``kernels.moves``)
+    tol: float = 0.0  # the sum of squared moves of all centres below which it has settled
     name: str = "k-means"
 
-    def summarize(self, model: Centers, block: Block) -> Assigned:
-        """Totals about the centres, and the farthest rows in case a group has none."""
-        return _visit(model, block)[1]
+    def summarize(self, model: Centers, block: Block) -> Moves:
+        """All rows come from nowhere into the group of their nearest centre."""
+        return self.recall(model, block, np.full(len(block), -1, np.int32), fresh=True)
 
-    def update(self, model: Centers, statistic: Assigned) -> Centers:
-        """c <- c + sum w (x - c) / sum w; an empty group takes a far row for its centre."""
-        groups, d = statistic.groups, model.offsets.shape[1]
-        mass = np.broadcast_to(groups.mass(d), model.offsets.shape)
-        step = np.divide(groups.total(d), mass, out=np.zeros_like(model.offsets), where=mass > 0)
-        moved = model.offsets + step
-        empty = np.flatnonzero(groups.mass(d).sum(axis=1) == 0)
-        sites = _distinct_sites(statistic.far, model, len(empty)) if statistic.far is not None else []
-        for c, site in zip(empty, sites, strict=False):
-            moved[c] = site
-        return replace(model, offsets=moved, mark=groups.mark, repaired=len(sites))
+    def recall(self, model: Centers, block: Block, memory: NDArray[np.int32], *, fresh: bool) -> Moves:
+        """Rows that left the group that is remembered of them; the memory is brought up to date."""
+        from asterism.kernels.moves import move_rows
 
-    def objective(self, model: Centers, statistic: Assigned) -> float:
+        k, width = len(model.offsets), self.grid.shape[1]
+        sums, far = np.zeros((k, 2, width)), np.zeros((min(k, REPAIRS), 2))
+        gain = move_rows(
+            block.rows, block.weights, model.frame.reference, model.offsets, memory, labels_of(model, block),
+            self.grid, block.start, sums.reshape(k, 2 * width), far,
+        )  # fmt: skip
+        moves = Moves(sums, width - model.offsets.shape[1], fresh, float(gain), None)
+        if fresh and moves.empty.size:
+            return replace(moves, far=FarthestRows.of(block.rows, block.start, far))
+        return moves
+
+    def forgets(self, model: Centers) -> bool:
+        """Whether the next pass must add up all rows: for an empty group, or when J has lost digits by falling."""
+        return model.unsettled or model.objective < DIGITS * model.counted
+
+    def update(self, model: Centers, statistic: Moves) -> Centers:
+        """c <- reference + sum w (x - reference) / sum w; an empty group takes a far row for its centre."""
+        now = statistic
+        if not statistic.whole:
+            assert model.sums is not None, "what rows left was never added up"
+            now = replace(statistic, sums=model.sums + statistic.sums)
+        mass = np.broadcast_to(now.mass, model.offsets.shape)
+        offsets = np.divide(now.totals, mass, out=model.offsets.copy(), where=mass > 0)
+        before = self.objective(model, statistic)
+        with np.errstate(over="ignore", invalid="ignore"):  # centres from very far away: all rows count again
+            # J falls by sum w (c - c_new)^2 when centres go to their means.
+            objective = before - float((mass * (offsets - model.offsets) ** 2).sum())
+        counted = before if statistic.whole else model.counted
+        empty = now.empty
+        if len(empty) and statistic.far is not None:
+            for c, site in zip(empty, _distinct_sites(statistic.far, model, len(empty)), strict=False):
+                offsets[c] = site
+        kept = None if len(empty) else now.sums
+        objective = objective if 0.0 < objective < np.inf else 0.0
+        return Centers(model.frame, offsets, kept, objective, counted, len(empty) > 0)
+
+    def objective(self, model: Centers, statistic: Moves) -> float:
         """J of the model the statistic was taken with."""
-        return float(statistic.groups.scatter(model.offsets.shape[1]).sum())
+        return (0.0 if statistic.whole else model.objective) - statistic.gain
 
     def settled(self, before: Centers, after: Centers) -> bool:
-        """No label changed, or the centres hardly moved."""
-        if after.repaired:
-            return False
-        return after.mark == before.mark or moved(before, after) <= self.tol
+        """The centres hardly moved; when no row changes its group, exact sums leave them where they are."""
+        return not after.unsettled and moved(before, after) <= self.tol
 
     def pack(self, model: Centers) -> Mapping[str, NDArray[Any]]:
-        """Arrays for a checkpoint."""
-        frame = model.frame
-        marks = np.array([model.mark % 2**64, model.mark < 0, model.repaired, frame.missing], np.uint64)
-        return {
-            "offsets": model.offsets,
-            "reference": frame.reference,
-            "scale": np.array([frame.scale]),
-            "marks": marks,
-        }
+        """For a checkpoint. Rows are remembered anew after it, which changes no bit."""
+        return pack_centers(model)
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Centers:
         """From a checkpoint."""
-        mark, unmarked, repaired, missing = (int(m) for m in arrays["marks"])
-        frame = Frame(arrays["reference"], float(arrays["scale"][0]), bool(missing))
-        return Centers(frame, arrays["offsets"], -1 if unmarked else mark, repaired)
+        return unpack_centers(arrays)
+
+
+def pack_centers(model: Centers) -> Mapping[str, NDArray[Any]]:
+    """Centres as named arrays."""
+    frame = model.frame
+    return {
+        "offsets": model.offsets,
+        "reference": frame.reference,
+        "scale": np.array([frame.scale]),
+        "missing": np.array([frame.missing]),
+    }
+
+
+def unpack_centers(arrays: Mapping[str, NDArray[Any]]) -> Centers:
+    """Centres again."""
+    frame = Frame(arrays["reference"], float(arrays["scale"][0]), bool(arrays["missing"][0]))
+    return Centers(frame, arrays["offsets"])
+
+
+def lloyd_for(frame: Frame, moments: ColumnMoments, tol: float = 0.0) -> Lloyd:
+    """The method for a table with these moments; ``tol`` in units of the mean variance of its columns."""
+    from asterism.kernels.moves import grid_of
+
+    d = len(frame.reference)
+    reach = np.maximum(np.abs(moments.high - frame.reference), np.abs(moments.low - frame.reference))
+    ones = np.ones(d if frame.missing else 1)
+    grid = grid_of(np.concatenate([reach, ones]), moments.total, moments.rows)
+    return Lloyd(grid, tol * float(moments.variance.mean()))
 
 
 def moved(before: Centers, after: Centers) -> float:
@@ -134,27 +183,23 @@ def moved(before: Centers, after: Centers) -> float:
         return float(((after.offsets - before.offsets) ** 2).sum())
 
 
-def _visit(model: Centers, block: Block, *, add: bool = True) -> tuple[NDArray[np.int32], Assigned]:
-    """Labels of a block and, unless they are all that is wanted, its statistic."""
+def labels_of(model: Centers, block: Block) -> NDArray[np.int32]:
+    """(n,) the nearest centre of every row of a block."""
     from asterism.kernels.assign import assign_block
 
-    frame, (k, d) = model.frame, model.offsets.shape
+    frame, rows = model.frame, block.rows
     labels = np.empty(len(block), np.int32)
-    table = GroupTotals.zero(k if add else 0, d, d if frame.missing else 1).table
-    far = np.zeros((min(k, REPAIRS), 2))
-    if block.rows.dtype == np.float32 and (frame.reference.astype(np.float32) != frame.reference).any():
-        # The reference is of float64 rows: in float32 it would be another point.
-        block = block_of(block.rows.astype(np.float64), block.weights, block.start)
-    mark = assign_block(
-        block.rows, block.weights, frame.reference, model.offsets, model.slopes, frame.scale,
-        block.start, frame.missing, labels, table, far,
-    )  # fmt: skip
-    return labels, Assigned.of(GroupTotals(table, int(mark)), block.rows, block.start, far)
+    if rows.dtype == np.float32 and not model.frame.fits_float32:
+        rows = block_of(rows.astype(np.float64)).rows
+    assign_block(rows, frame.reference, model.offsets, model.slopes, frame.scale, frame.missing, labels)
+    return labels
 
 
 def _distinct_sites(far: FarthestRows, model: Centers, wanted: int) -> list[Vector]:
     """Offsets of up to ``wanted`` distinct far rows; missing cells are the reference's, a typical value."""
-    usable = far.values[far.distance > 0]
+    offsets = far.values - model.frame.reference
+    # A mean of equal rows may differ from them in its last bit: that is not far.
+    usable = far.values[far.distance > 2.0**-100 * np.nansum(offsets**2, axis=1)]
     if not len(usable):
         k = len(model.offsets)
         raise TooFewRowsError(
@@ -214,14 +259,21 @@ def fit_kmeans_path(
     check_settings(ks, n_init, max_iter, tol)
     frame, moments = survey(source)
     starts = {k: starting_centers(source, frame, moments, k, init, n_init, seed) for k in ks}
-    method = Lloyd(tol * float(moments.variance.mean()))
     everyone = [model for k in ks for model in starts[k]]
-    runs = iterate(method, source, everyone, max_iter=max_iter)
+    runs = iterate(lloyd_for(frame, moments, tol), source, everyone, max_iter=max_iter)
     best = []
     for k in ks:
         mine, runs = runs[: len(starts[k])], runs[len(starts[k]) :]
-        best.append(min(mine, key=lambda run: run.objective))
+        best.append(_best(source, mine))
     return dict(zip(ks, _finish(source, best), strict=True))
+
+
+def _best(source: Source, runs: list[Run[Centers]]) -> Run[Centers]:
+    """The run whose centres have the least J: as they are now, not as they were before the last step."""
+    if len(runs) == 1:
+        return runs[0]
+    found = reduce(source, partial(_scatter_all, tuple(run.model for run in runs)))
+    return min(zip(runs, found.parts, strict=True), key=lambda pair: pair[1].inertia)[0]
 
 
 def starting_centers(
@@ -235,28 +287,50 @@ def starting_centers(
     return [given_centers(frame, init, k)]
 
 
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """J of given centres, and the weight each of them got."""
+
+    inertia: float
+    mass: Vector  # (k,)
+
+    def merge(self, other: Scatter) -> Scatter:
+        """Sums add."""
+        return Scatter(self.inertia + other.inertia, self.mass + other.mass)
+
+
+def _scattered(model: Centers, block: Block) -> tuple[NDArray[np.int32], Scatter]:
+    from asterism.kernels.moves import scatter_rows
+
+    labels, mass = labels_of(model, block), np.zeros(len(model.offsets))
+    within = scatter_rows(block.rows, block.weights, model.frame.reference, model.offsets, labels, mass)
+    return labels, Scatter(float(within), mass)
+
+
+def _scatter_all(models: tuple[Centers, ...], block: Block) -> Joined:
+    return Joined(tuple(_scattered(model, block)[1] for model in models))
+
+
 def _finish(source: Source, runs: list[Run[Centers]]) -> list[KMeansFit]:
     """Labels and J of the centres that are returned, in one last pass."""
-    models = tuple(run.model for run in runs)
-    labels, joined = map_reduce(source, partial(_visit_all, models))
+    labels, joined = map_reduce(source, partial(_label_all, tuple(run.model for run in runs)))
     fits = []
-    for i, (run, statistic) in enumerate(zip(runs, joined.parts, strict=True)):
-        inertia = Lloyd().objective(run.model, statistic)
-        _warn_if_empty(run.model, statistic)
+    for i, (run, scatter) in enumerate(zip(runs, joined.parts, strict=True)):
+        _warn_if_empty(scatter)
         # One k is the usual case: its column is the whole array then, and no copy.
         mine = labels[:, 0] if len(runs) == 1 else labels[:, i].copy()
-        fits.append(KMeansFit(run.model, mine, inertia, [*run.history, inertia], run.steps, run.status))
+        history = [*run.history, scatter.inertia]
+        fits.append(KMeansFit(run.model, mine, scatter.inertia, history, run.steps, run.status))
     return fits
 
 
-def _visit_all(models: tuple[Centers, ...], block: Block) -> tuple[NDArray[np.int32], Joined]:
-    labels, statistics = zip(*(_visit(model, block) for model in models), strict=True)
-    return np.stack(labels, axis=1), Joined(statistics)
+def _label_all(models: tuple[Centers, ...], block: Block) -> tuple[NDArray[np.int32], Joined]:
+    labels, scatters = zip(*(_scattered(model, block) for model in models), strict=True)
+    return np.stack(labels, axis=1), Joined(scatters)
 
 
-def _warn_if_empty(model: Centers, statistic: Assigned) -> None:
-    k, d = model.offsets.shape
-    found = int((statistic.groups.mass(d).sum(axis=1) > 0).sum())
+def _warn_if_empty(scatter: Scatter) -> None:
+    k, found = len(scatter.mass), int((scatter.mass > 0).sum())
     if found < k:
         warnings.warn(
             f"{k - found} of {k} groups ended without rows; labels use the other {found}. "
@@ -276,19 +350,14 @@ def _nearest_of(model: Centers, masked: Centers, names: tuple[str, ...], block: 
     return labels_of(masked if np.isnan(block.rows).any() else model, block)
 
 
-def labels_of(model: Centers, block: Block) -> NDArray[np.int32]:
-    """(n,) the nearest centre of every row of a block."""
-    return _visit(model, block, add=False)[0]
-
-
 def inertia_of(model: Centers, source: Source) -> float:
     """J of these centres on any table."""
-    return Lloyd().objective(model, reduce(source, partial(_checked_totals, model.masked, source.names)))
+    return float(reduce(source, partial(_checked_scatter, model.masked, source.names)).inertia)
 
 
-def _checked_totals(model: Centers, names: tuple[str, ...], block: Block) -> Assigned:
+def _checked_scatter(model: Centers, names: tuple[str, ...], block: Block) -> Scatter:
     require_finite(block, names, missing_ok=True)
-    return _visit(model, block)[1]
+    return _scattered(model, block)[1]
 
 
 def distances_to(model: Centers, source: Source) -> NDArray[Any]:

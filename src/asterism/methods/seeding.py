@@ -31,7 +31,7 @@ from asterism.engines.reduce import reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import DataError, ParameterError, TooFewRowsError
 from asterism.methods.frame import Frame
-from asterism.methods.kmeans import Centers, Lloyd
+from asterism.methods.kmeans import Centers, lloyd_for
 from asterism.stats.moments import ColumnMoments
 from asterism.stats.sample import RowSample
 
@@ -225,12 +225,14 @@ def _random_points(frame: Frame, moments: ColumnMoments, k: int, rng: np.random.
 
 def _polished(sample: Sample, tries: list[Centers]) -> list[Centers]:
     """Each try run by k-means on the sample, the best first."""
-    x = sample.y / sample.frame.scale + sample.frame.reference
+    frame = sample.frame
+    source = ArraySource(sample.y / frame.scale + frame.reference, sample.w)
     with engine(n_threads=current().n_threads):
+        method = lloyd_for(frame, reduce(source, ColumnMoments.of))
         try:
-            runs = iterate(Lloyd(), ArraySource(x, sample.w), tries, max_iter=POLISH_STEPS)
+            runs = iterate(method, source, tries, max_iter=POLISH_STEPS)
         except TooFewRowsError:
             return tries  # too few distinct rows in the sample; the table may have more, and will tell
     if any(run.status == "interrupted" for run in runs):
         raise KeyboardInterrupt  # there is nothing to return before the table itself was looked at
-    return [run.model for run in sorted(runs, key=lambda run: run.objective)]
+    return [Centers(frame, run.model.offsets) for run in sorted(runs, key=lambda run: run.objective)]

@@ -30,12 +30,13 @@ from asterism.errors import ParameterError
 from asterism.methods.frame import survey
 from asterism.methods.kmeans import (
     Centers,
-    Lloyd,
     check_settings,
     inertia_of,
     labels_of,
     moved,
+    pack_centers,
     starting_centers,
+    unpack_centers,
 )
 from asterism.stats.moments import ColumnMoments
 
@@ -85,11 +86,11 @@ class Soft:
 
     def pack(self, model: Centers) -> Mapping[str, NDArray[Any]]:
         """Arrays for a checkpoint."""
-        return Lloyd().pack(model)
+        return pack_centers(model)
 
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Centers:
         """From a checkpoint."""
-        return Lloyd().unpack(arrays)
+        return unpack_centers(arrays)
 
 
 def _visit(stiffness: float, model: Centers, block: Block, shares: NDArray[np.float64]) -> SoftTotals:

@@ -1,50 +1,13 @@
-"""What the rows of each group say about its centre, and which rows are far from theirs."""
+"""What rows say of the centres of their groups, and which rows are far from theirs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Matrix, Vector
-
-
-@dataclass(frozen=True, slots=True)
-class GroupTotals:
-    """Moments of k groups of rows about given centres, one line of ``table`` a group.
-
-    The line holds ``sum w (x - c)`` (d), ``sum w ||x - c||^2`` (1) and the weight: one number when no cell is
-    missing, one a column otherwise. Around the same centres these add.
-    """
-
-    table: NDArray[np.float64]  # (k, d + 1 + c), c = 1 or d
-    mark: int  # sum over rows of mixed bits of (row, label), modulo 2^64: equal marks, equal labels
-
-    @classmethod
-    def zero(cls, k: int, d: int, c: int = 1) -> GroupTotals:
-        """The totals of no rows."""
-        return cls(np.zeros((k, d + 1 + c)), 0)
-
-    def merge(self, other: GroupTotals) -> GroupTotals:
-        """Sums about the same centres add."""
-        return GroupTotals(self.table + other.table, (self.mark + other.mark) % 2**64)
-
-    def total(self, d: int) -> NDArray[np.float64]:
-        """(k, d) sum of w (x - c) over observed cells."""
-        return self.table[:, :d]
-
-    def scatter(self, d: int) -> Vector:
-        """(k,) sum of w ||x - c||^2 over observed cells."""
-        return self.table[:, d]
-
-    def mass(self, d: int) -> NDArray[np.float64]:
-        """(k, 1) weight of the rows, or (k, d) weight of the observed cells."""
-        return self.table[:, d + 1 :]
-
-    def all_found(self, d: int) -> bool:
-        """Whether every group has rows."""
-        return bool((self.mass(d) > 0).any(axis=1).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +37,6 @@ class FarthestRows:
 
     def merge(self, other: FarthestRows) -> FarthestRows:
         """The m farthest of both."""
-        if self.distance[-1] > other.distance[0]:
-            return self  # the usual end of it, once the farthest are known
         distance = np.concatenate([self.distance, other.distance])
         row = np.concatenate([self.row, other.row])
         order = np.lexsort((row, -distance))[: len(self.distance)]
@@ -83,26 +44,45 @@ class FarthestRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
-    """Rows assigned to centres: the totals of the groups and, while a group has none, the farthest rows.
+class Moves:
+    """Rows that came into groups and left them: all rows from nowhere, or those that changed since a pass.
 
-    A group that is empty in the whole is empty in every part, so the farthest rows are there when an empty group
-    asks for one; and where there is no such group, which is usual, nobody carries rows about.
+    The sums are exact (``kernels.moves``): the totals of before plus these are the totals of now, to the bit.
     """
 
-    groups: GroupTotals
-    far: FarthestRows | None  # None when every group has rows
+    sums: NDArray[
+        np.float64
+    ]  # (k, 2, d + c) high and low parts of sum w (x - reference), then of the weights
+    c: int  # columns of weights: 1, that of the rows; or d, those of the observed cells
+    whole: bool  # whether all rows come from nowhere
+    gain: float  # by how much sum w ||x - c||^2 fell; minus that sum itself where all rows come from nowhere
+    far: (
+        FarthestRows | None
+    )  # of rows from nowhere, while a group has none of them; otherwise nobody needs it
 
     @classmethod
-    def of(cls, groups: GroupTotals, rows: Matrix, start: int, far: NDArray[np.float64]) -> Assigned:
-        """From what a kernel made of the rows of a block."""
-        if groups.all_found(rows.shape[1]):
-            return cls(groups, None)
-        return cls(groups, FarthestRows.of(rows, start, far))
+    def zero(cls, k: int, d: int, c: int = 1, *, whole: bool = True) -> Moves:
+        """Nobody moved."""
+        return cls(np.zeros((k, 2, d + c)), c, whole, 0.0, None)
 
-    def merge(self, other: Assigned) -> Assigned:
-        """The totals of both, and the farthest rows if they may still be needed."""
-        groups = self.groups.merge(other.groups)
-        if self.far is None or other.far is None or groups.all_found(self.far.values.shape[1]):
-            return Assigned(groups, None)
-        return Assigned(groups, self.far.merge(other.far))
+    def merge(self, other: Moves) -> Moves:
+        """Exact sums add. A group that is empty in the whole is empty in every part, so all parts have ``far``."""
+        moves = Moves(self.sums + other.sums, self.c, self.whole, self.gain + other.gain, None)
+        if self.far is None or other.far is None or moves.empty.size == 0:
+            return moves
+        return replace(moves, far=self.far.merge(other.far))
+
+    @property
+    def totals(self) -> NDArray[np.float64]:
+        """(k, d) sum w (x - reference) over observed cells."""
+        return (self.sums[:, 0] + self.sums[:, 1])[:, : -self.c]
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """(k, 1) weight of the rows, or (k, d) weight of the observed cells."""
+        return self.sums[:, 0, -self.c :] + self.sums[:, 1, -self.c :]
+
+    @property
+    def empty(self) -> NDArray[np.intp]:
+        """Numbers of the groups without rows."""
+        return np.flatnonzero(self.mass.max(axis=1) <= 0)
