@@ -95,9 +95,10 @@ def split_row(
     for j in range(d, width):
         low[j] = w if width < 2 * d or row[j - d] == row[j - d] else 0.0
     for j in range(width):
-        high[j] = (low[j] + coarse[j]) - coarse[j]
-    for j in range(width):
-        low[j] = ((low[j] - high[j]) + fine[j]) - fine[j]
+        v = low[j]
+        h = (v + coarse[j]) - coarse[j]
+        high[j] = h
+        low[j] = ((v - h) + fine[j]) - fine[j]
 
 
 @exact_kernel
