@@ -135,7 +135,7 @@ def test_remembering_rows_changes_no_bit(seed, offset, missing, weighted):
     frame, moments = survey(source)
     method = lloyd_for(frame, moments)
     plain = kept = centers_at(frame, start)
-    memory, fresh = np.full(n, -1, np.int32), True
+    memory, fresh = method.blank(n), True
     block = next(source.blocks())
     for _ in range(6):
         if method.forgets(kept):

@@ -30,7 +30,7 @@ from asterism.stats.base import Joined
 
 M = TypeVar("M")
 Status = Literal["moving", "settled", "step limit", "time limit", "interrupted"]
-MEMORY_BYTES = 32 << 20  # for what several candidates remember of rows; one may always
+MEMORY_BYTES = 40 << 20  # for what candidates remember of rows
 DONE = ("settled", "step limit")  # what a resumed job does not take up again
 
 
@@ -78,8 +78,12 @@ class Remembering(Protocol):
     So an engine may let it remember, or not.
     """
 
+    def blank(self, n: int) -> NDArray[np.int32]:
+        """(..., n) a memory of nothing yet."""
+        ...
+
     def recall(self, model: Any, block: Block, memory: NDArray[np.int32], *, fresh: bool) -> Any:
-        """As ``summarize``, given what is remembered of the rows (-1: nothing yet); brings the memory up to date."""
+        """As ``summarize``, given what is remembered of the rows; brings the memory up to date."""
         ...
 
     def forgets(self, model: Any) -> bool:
@@ -96,7 +100,7 @@ class Run(Generic[M]):
     status: Status = "moving"
     memory: NDArray[np.int32] | None = field(
         default=None, repr=False
-    )  # (n,) what a method keeps of every row
+    )  # (..., n) what a method keeps of every row
 
     @property
     def steps(self) -> int:
@@ -167,13 +171,13 @@ def _memories(
     method: Method[M], source: Source, runs: list[Run[M]]
 ) -> tuple[list[NDArray[np.int32] | None], list[bool]]:
     """What each candidate remembers of the rows, and whether it begins to: only in this process's own memory."""
-    small = len(runs) == 1 or 4 * source.n_rows * len(runs) <= MEMORY_BYTES
-    if not isinstance(method, Remembering) or current().dask is not None or not small:
+    if not isinstance(method, Remembering) or current().dask is not None:
+        return [None] * len(runs), [True] * len(runs)
+    if method.blank(1).nbytes * source.n_rows * len(runs) > MEMORY_BYTES:
         return [None] * len(runs), [True] * len(runs)
     fresh = [run.memory is None or method.forgets(run.model) for run in runs]
     memories: list[NDArray[np.int32] | None] = [
-        np.full(source.n_rows, -1, np.int32) if begins else run.memory
-        for run, begins in zip(runs, fresh, strict=True)
+        method.blank(source.n_rows) if begins else run.memory for run, begins in zip(runs, fresh, strict=True)
     ]
     return memories, fresh
 
@@ -198,7 +202,7 @@ def _summarize_all(
         tuple(
             method.summarize(model, block)
             if memory is None
-            else method.recall(model, block, memory[rows], fresh=begins)
+            else method.recall(model, block, memory[..., rows], fresh=begins)
             for model, memory, begins in zip(models, memories, fresh, strict=True)
         )
     )

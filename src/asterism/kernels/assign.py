@@ -11,6 +11,9 @@ so the nearest centre has the least score ``slopes_k . y``: a matrix product, wi
 Scores are taken in float32 whatever the rows are, and a label is accepted only where the best score leads the
 second by more than the rounding error of both can be. The few close calls are settled in float64 from the
 differences themselves. So labels are exact, and float64 tables run at float32 speed.
+
+A row keeps its group while its lead, by which the second nearest centre was farther away than the nearest, exceeds
+what its own centre and the fastest centre have gone since: such rows need not be looked at.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from numpy.typing import NDArray
 from asterism.kernels.compiled import kernel, lane_sum_kernel
 
 UNIT = 2.0**-24  # rounding of float32
+ROUND_DOWN = 1.0 - 2.0**-22  # so that a lead is never overstated
 TILE = 128  # rows scored together: a tile and its scores stay in the first caches
 FEW_COLUMNS = 48  # up to so many columns and masks, rows are vector lanes
 FEW_CENTERS = 24  # up to here, on wide rows, dot products beat a general matrix product
@@ -39,40 +43,93 @@ def assign_block(
     slopes: NDArray[np.float32],  # scaled: see ``padded``
     scale: float,  # a power of two that brings the rows near 1: float32 cannot overflow
     missing: bool,  # whether cells may be missing
-    labels: NDArray[np.int32],  # (n,) out
+    drift: NDArray[np.float64],  # (k,) in: how far a group's own centre and the fastest have gone, scaled
+    labels: NDArray[np.int32],  # (n,) out; in: groups before, where ``leads`` are given
+    leads: NDArray[np.float32],  # (n,) in and out: the drift up to which a row keeps its group; or none
 ) -> None:
-    """Label every row with its nearest centre; the first of equally near ones."""
+    """Label every row with its nearest centre, the first of equally near ones; rows with a lead are left alone."""
     n, d = rows.shape
     k, width = len(centers), slopes.shape[1]
     lanes = width <= FEW_COLUMNS
-    dots = not lanes and k <= FEW_CENTERS
     tile = np.zeros(width * TILE, np.float32)  # y, as (width, TILE) in lanes, else as (TILE, width)
     scores = np.empty(len(slopes) * TILE, np.float32)  # (k, TILE)
     pairs = np.empty((2, 2, TILE), np.float32)  # best and second score, twice: read one, write the other
     names = np.empty((2, TILE), np.int32)
-    margins = np.zeros(TILE, np.float32)
+    norms = np.zeros((2, TILE), np.float32)  # ||y||^2 of the cells, and with the masks
     shift = np.empty(d + 1, rows.dtype)  # reference and scale in the rows' own type
     shift[:d] = reference
     shift[d] = scale
     margin = error_margin(slopes)
-    for first in range(0, n, TILE):
-        part = rows[first : first + TILE]
+    pick = np.zeros(TILE + 1, np.int64)  # the rows of a tile, and room for one that is not
+    first = 0
+    while first < n:
+        first, t = pick_rows(labels, leads, drift, n, first, pick)
         if lanes:
-            load_lanes(part, shift, missing, tile, margins)
+            load_lanes(rows, pick[:t], shift, missing, tile, norms)
             score_lanes(tile, slopes, scores)
         else:
             lines = tile.reshape((TILE, width))
-            load_rows(part, shift, missing, lines, margins)
-            if dots:
-                score_dots(lines, slopes, scores.reshape((len(slopes), TILE)))
+            load_rows(rows, pick[:t], shift, missing, lines, norms)
+            if k <= FEW_CENTERS:
+                score_dots(lines[: (t + 3) // 4 * 4], slopes, scores.reshape((len(slopes), TILE)))
             else:
                 np.dot(slopes, lines.T, scores.reshape((len(slopes), TILE)))
         side = best_two(scores, k, pairs, names)
-        label = labels[first : first + TILE]
-        label[:] = names[side, : len(part)]
-        margins *= margin
-        if any_close(pairs[side], margins, len(part)):
-            settle(part, reference, centers, scores, pairs[side], margins, label)
+        name, pair = names[side], pairs[side]
+        if any_close(pair, norms[1], margin, t):
+            settle(rows, pick[:t], reference, centers, scores, pair, norms[1], margin, name)
+        for i in range(t):
+            labels[pick[i]] = name[i]
+        if len(leads):
+            measure_leads(pair, norms, margin, width)
+            for i in range(t):
+                leads[pick[i]] = np.float32((pair[0, i] + drift[name[i]]) * ROUND_DOWN)
+
+
+@kernel
+def pick_rows(
+    labels: NDArray[np.int32],  # (n,) in
+    leads: NDArray[np.float32],  # (n,) in; or none
+    drift: NDArray[np.float64],  # (k,) in
+    n: int,
+    first: int,
+    pick: NDArray[np.int64],  # (TILE + 1,) out
+) -> tuple[int, int]:
+    """The next rows that need a look: all, or those whose lead the centres' drift has used up."""
+    t = 0
+    if len(leads) == 0:
+        t = min(TILE, n - first)
+        for i in range(t):
+            pick[i] = first + i
+        return first + t, t
+    while first < n and t < TILE:
+        pick[t] = first
+        t += 0 if labels[first] >= 0 and leads[first] > drift[labels[first]] else 1
+        first += 1
+    return first, t
+
+
+@kernel
+def measure_leads(
+    pair: NDArray[np.float32],  # (2, TILE) in: best and second score; out: the lead in the first line
+    norms: NDArray[np.float32],  # (2, TILE) in
+    margin: Any,  # squared, per unit of norms
+    width: int,
+) -> None:
+    """By how much the second nearest centre is farther away than the nearest, at the least.
+
+    Squared distances are scores + ||y||^2; ``slip`` bounds what rounding did to both.
+    """
+    zero = np.float32(0.0)
+    for i in range(TILE):
+        slip = (
+            np.float32(math.sqrt(margin * norms[1, i])) + np.float32(2.0 * (width + 8) * UNIT) * norms[1, i]
+        )
+        near = pair[0, i] + norms[0, i] + slip
+        next_near = pair[1, i] + norms[0, i] - slip
+        near = near if near > zero else zero
+        next_near = next_near if next_near > zero else zero
+        pair[0, i] = np.float32(math.sqrt(next_near)) - np.float32(math.sqrt(near))
 
 
 def padded(slopes: NDArray[Any]) -> NDArray[np.float32]:
@@ -88,20 +145,23 @@ def padded(slopes: NDArray[Any]) -> NDArray[np.float32]:
 
 @kernel
 def load_lanes(
-    rows: Floats,  # (t, d) in
+    rows: Floats,  # (n, d) in
+    pick: NDArray[np.int64],  # (t,) in: which of them
     shift: Floats,  # (d + 1,) in: reference, scale
     missing: bool,
     tile: NDArray[np.float32],  # (width * TILE,) out: cell j of row i at j * TILE + i, then masks
-    norms: NDArray[np.float32],  # (TILE,) out
+    norms: NDArray[np.float32],  # (2, TILE) out: ||y||^2 of the cells, and with the masks
 ) -> None:
     """A tile with rows as vector lanes."""
-    t, d = rows.shape
+    t, d = len(pick), rows.shape[1]
     scale = shift[d]
     one, zero = np.float32(1.0), np.float32(0.0)
     for j in range(d):
         for i in range(t):
-            tile[j * TILE + i] = np.float32((rows[i, j] - shift[j]) * scale)
-    norms[:] = zero if missing else one
+            tile[j * TILE + i] = np.float32((rows[pick[i], j] - shift[j]) * scale)
+    squares, seen_cells = norms[0], norms[1]
+    squares[:] = zero
+    seen_cells[:] = zero if missing else one
     if not missing:
         tile[d * TILE : (d + 1) * TILE] = one
     for j in range(d):
@@ -112,41 +172,47 @@ def load_lanes(
                 tile[(d + j) * TILE + i] = one if seen else zero
                 tile[j * TILE + i] = y if seen else zero
             for i in range(TILE):
-                norms[i] += tile[(d + j) * TILE + i]
+                seen_cells[i] += tile[(d + j) * TILE + i]
         for i in range(TILE):
-            norms[i] += tile[j * TILE + i] * tile[j * TILE + i]
+            squares[i] += tile[j * TILE + i] * tile[j * TILE + i]
+    for i in range(TILE):
+        norms[1, i] += norms[0, i]
 
 
 @lane_sum_kernel
 def load_rows(
-    rows: Floats,  # (t, d) in
+    rows: Floats,  # (n, d) in
+    pick: NDArray[np.int64],  # (t,) in: which of them
     shift: Floats,  # (d + 1,) in: reference, scale
     missing: bool,
     tile: NDArray[np.float32],  # (TILE, width) out
-    norms: NDArray[np.float32],  # (TILE,) out
+    norms: NDArray[np.float32],  # (2, TILE) out: ||y||^2 of the cells, and with the masks
 ) -> None:
     """A tile with rows as rows."""
-    t, d = rows.shape
+    t, d = len(pick), rows.shape[1]
     scale = shift[d]
     one, zero = np.float32(1.0), np.float32(0.0)
     for i in range(t):
-        norm = zero if missing else one
+        row = rows[pick[i]]
+        square, cells = zero, zero
         if missing:
             for j in range(d):
-                y = np.float32((rows[i, j] - shift[j]) * scale)
+                y = np.float32((row[j] - shift[j]) * scale)
                 seen = y == y
                 mask = one if seen else zero
                 y = y if seen else zero
                 tile[i, j] = y
                 tile[i, d + j] = mask
-                norm += y * y + mask
+                square += y * y
+                cells += mask
         else:
             for j in range(d):
-                y = np.float32((rows[i, j] - shift[j]) * scale)
+                y = np.float32((row[j] - shift[j]) * scale)
                 tile[i, j] = y
-                norm += y * y
+                square += y * y
             tile[i, d] = one
-        norms[i] = norm
+            cells = one
+        norms[0, i], norms[1, i] = square, square + cells
 
 
 # --- score: slopes . y ------------------------------------------------------------------------------------------
@@ -320,41 +386,45 @@ def error_margin(slopes: NDArray[np.float32]) -> Any:
 @kernel
 def any_close(
     pair: NDArray[np.float32],  # (2, TILE) in: best and second score
-    margins: NDArray[np.float32],  # (TILE,) in: squared
+    norms: NDArray[np.float32],  # (TILE,) in
+    margin: Any,  # squared, per unit of norms
     t: int,
 ) -> bool:
     """Whether any of the first t rows is a close call: mostly not, and this is quick."""
     count = 0
     for i in range(t):
         lead = pair[1, i] - pair[0, i]
-        count += 0 if lead * lead > margins[i] else 1
+        count += 0 if lead * lead > margin * norms[i] else 1
     return count > 0
 
 
 @lane_sum_kernel
 def settle(
-    rows: Floats,  # (t, d) in
+    rows: Floats,  # (n, d) in
+    pick: NDArray[np.int64],  # (t,) in: which of them
     reference: NDArray[np.float64],  # (d,) in
     centers: NDArray[np.float64],  # (k, d) in
     scores: NDArray[np.float32],  # (at least k * TILE,) in
     pair: NDArray[np.float32],  # (2, TILE) in: best and second score
-    margins: NDArray[np.float32],  # (TILE,) in: squared
-    label: NDArray[np.int32],  # (t,) changed where the lead was too small
+    norms: NDArray[np.float32],  # (TILE,) in
+    margin: Any,  # squared, per unit of norms
+    name: NDArray[np.int32],  # (TILE,) changed where the lead was too small
 ) -> None:
     """Close calls by sum (x - c)^2 in float64 over the centres within the margin; the first of equals wins."""
-    for i in range(len(rows)):
+    for i in range(len(pick)):
         lead = pair[1, i] - pair[0, i]
-        if lead * lead > margins[i]:
+        if lead * lead > margin * norms[i]:
             continue
-        limit = pair[0, i] + 2.0 * math.sqrt(margins[i])
+        row = rows[pick[i]]
+        limit = pair[0, i] + 2.0 * math.sqrt(margin * norms[i])
         least = np.inf
         for c in range(len(centers)):
             if scores[c * TILE + i] > limit:
                 continue
             distance = 0.0
-            for j in range(rows.shape[1]):
-                y = (np.float64(rows[i, j]) - reference[j]) - centers[c, j]
+            for j in range(len(row)):
+                y = (np.float64(row[j]) - reference[j]) - centers[c, j]
                 distance += y * y if y == y else 0.0
             if distance < least:
                 least = distance
-                label[i] = c
+                name[i] = c

@@ -49,6 +49,9 @@ class Centers:
     objective: float = np.inf  # J of those rows about these centres
     counted: float = np.inf  # J when it was last added up from all rows, not brought up to date
     unsettled: bool = True  # a group was empty: its centre was put on a far row, or will be
+    drift: Vector | None = field(
+        default=None, repr=False
+    )  # (k,) how far centres have gone (``kernels.assign``)
 
     @property
     def positions(self) -> NDArray[np.float64]:
@@ -90,7 +93,11 @@ class Lloyd:
 
     def summarize(self, model: Centers, block: Block) -> Moves:
         """All rows come from nowhere into the group of their nearest centre."""
-        return self.recall(model, block, np.full(len(block), -1, np.int32), fresh=True)
+        return self.recall(model, block, self.blank(len(block)), fresh=True)
+
+    def blank(self, n: int) -> NDArray[np.int32]:
+        """(2, n) a memory of nothing: groups, and the bits of the rows' leads in float32."""
+        return np.full((2, n), -1, np.int32)
 
     def recall(self, model: Centers, block: Block, memory: NDArray[np.int32], *, fresh: bool) -> Moves:
         """Rows that left the group that is remembered of them; the memory is brought up to date."""
@@ -98,8 +105,10 @@ class Lloyd:
 
         k, width = len(model.offsets), self.grid.shape[1]
         sums, far = np.zeros((k, 2, width)), np.zeros((min(k, REPAIRS), 2))
+        labels = memory[0].copy()
+        label_rows(model, block, labels, memory[1].view(np.float32))
         gain = move_rows(
-            block.rows, block.weights, model.frame.reference, model.offsets, memory, labels_of(model, block),
+            block.rows, block.weights, model.frame.reference, model.offsets, memory[0], labels,
             self.grid, block.start, sums.reshape(k, 2 * width), far,
         )  # fmt: skip
         moves = Moves(sums, width - model.offsets.shape[1], fresh, float(gain), None)
@@ -130,7 +139,7 @@ class Lloyd:
                 offsets[c] = site
         kept = None if len(empty) else now.sums
         objective = objective if 0.0 < objective < np.inf else 0.0
-        return Centers(model.frame, offsets, kept, objective, counted, len(empty) > 0)
+        return Centers(model.frame, offsets, kept, objective, counted, len(empty) > 0, _drift(model, offsets))
 
     def objective(self, model: Centers, statistic: Moves) -> float:
         """J of the model the statistic was taken with."""
@@ -183,15 +192,31 @@ def moved(before: Centers, after: Centers) -> float:
         return float(((after.offsets - before.offsets) ** 2).sum())
 
 
-def labels_of(model: Centers, block: Block) -> NDArray[np.int32]:
-    """(n,) the nearest centre of every row of a block."""
+def _drift(model: Centers, offsets: NDArray[np.float64]) -> Vector:
+    """(k,) what leads are noted with and compared to: it adds up from step to step, in the frame's units."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        gone = np.sqrt((((offsets - model.offsets) * model.frame.scale) ** 2).sum(axis=1)) * (1.0 + 1e-12)
+        total: Vector = gone + gone.max() + (0.0 if model.drift is None else model.drift)
+    return np.where(np.isnan(total), np.inf, total)
+
+
+def label_rows(model: Centers, block: Block, labels: NDArray[np.int32], leads: NDArray[np.float32]) -> None:
+    """Label the rows of a block; where leads are given, only those that have used up theirs."""
     from asterism.kernels.assign import assign_block
 
     frame, rows = model.frame, block.rows
-    labels = np.empty(len(block), np.int32)
-    if rows.dtype == np.float32 and not model.frame.fits_float32:
+    if rows.dtype == np.float32 and not frame.fits_float32:
         rows = block_of(rows.astype(np.float64)).rows
-    assign_block(rows, frame.reference, model.offsets, model.slopes, frame.scale, frame.missing, labels)
+    drift = np.zeros(len(model.offsets)) if model.drift is None else model.drift
+    assign_block(
+        rows, frame.reference, model.offsets, model.slopes, frame.scale, frame.missing, drift, labels, leads
+    )
+
+
+def labels_of(model: Centers, block: Block) -> NDArray[np.int32]:
+    """(n,) the nearest centre of every row of a block."""
+    labels = np.empty(len(block), np.int32)
+    label_rows(model, block, labels, np.empty(0, np.float32))
     return labels
 
 
