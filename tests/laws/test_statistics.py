@@ -46,10 +46,8 @@ def lloyd(block: Block) -> Lloyd:
 
 
 def move_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
-    """Terms are exact but for their own rounding, and what the finer grid drops."""
-    d = rows.shape[1]
-    reach = float(sum_scales(rows, weights)["table"][0, 0])
-    return {"sums": np.repeat([reach, weights.sum()], d)}
+    """High parts are whole multiples of the grid's unit: a row of weight 2 may be split where its copies are not."""
+    return {"sums": np.repeat([1e13, 1e4], rows.shape[1])}
 
 
 def sum_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
