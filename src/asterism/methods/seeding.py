@@ -37,7 +37,7 @@ from asterism.stats.sample import RowSample
 
 SAMPLE_ROWS = 4096  # at least, where memory allows
 ROWS_PER_CENTER = 50
-SAMPLE_BYTES = 10 << 20
+SAMPLE_BYTES = 3 << 20  # several copies of it are about at a time
 TRIES = 3  # starts polished on the sample for each that goes on
 POLISH_STEPS = 30
 
