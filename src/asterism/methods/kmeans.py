@@ -33,6 +33,7 @@ from asterism.stats.groups import FarthestRows, Moves
 from asterism.stats.moments import ColumnMoments
 
 DIGITS = 1e-3  # J brought up to date is trusted until it has fallen so far
+WORTH_A_LEAD = 128  # cells times centres: below, looking at a row costs less than keeping its lead
 REPAIRS = 4  # empty groups that one step can put to use again
 
 
@@ -106,7 +107,8 @@ class Lloyd:
         k, width = len(model.offsets), self.grid.shape[1]
         sums, far = np.zeros((k, 2, width)), np.zeros((min(k, REPAIRS), 2))
         labels = memory[0].copy()
-        label_rows(model, block, labels, memory[1].view(np.float32))
+        leads = memory[1].view(np.float32)
+        label_rows(model, block, labels, leads if model.slopes.size >= WORTH_A_LEAD else leads[:0])
         gain = move_rows(
             block.rows, block.weights, model.frame.reference, model.offsets, memory[0], labels,
             self.grid, block.start, sums.reshape(k, 2 * width), far,
