@@ -125,7 +125,7 @@ def last_step(X: np.ndarray, start: np.ndarray) -> float:
     return float(np.mean(before != after))
 
 
-def judge_change(X: np.ndarray, found: float, start: np.ndarray) -> dict[str, float]:  # noqa: ARG001
+def judge_change(X: np.ndarray, found: float, start: np.ndarray) -> dict[str, float]:  # noqa: ARG001  one signature for all
     return {"changed": found}
 
 
@@ -176,7 +176,7 @@ def lloyd_faiss(X: np.ndarray, start: np.ndarray, steps: int) -> Found:
 # --- fit --------------------------------------------------------------------------------------------------------
 
 
-def _fit(case: Case, table: Path, start: np.ndarray) -> Report:  # noqa: ARG001
+def _fit(case: Case, table: Path, start: np.ndarray) -> Report:  # noqa: ARG001  one signature for all
     contestants = [
         Contestant("asterism", "asterism", "asterism", fit_asterism),
         Contestant("scikit-learn", "scikit-learn", "sklearn", fit_sklearn),
@@ -211,7 +211,7 @@ def fit_sklearnex(X: np.ndarray, k: int, seed: int) -> Found:
 # --- seeding ----------------------------------------------------------------------------------------------------
 
 
-def _seeding(case: Case, table: Path, start: np.ndarray) -> Report:  # noqa: ARG001
+def _seeding(case: Case, table: Path, start: np.ndarray) -> Report:  # noqa: ARG001  one signature for all
     contestants = [
         Contestant("asterism", "asterism", "asterism", seeding_asterism, note="polished on a sample"),
         Contestant("scikit-learn", "scikit-learn", "sklearn", seeding_sklearn),

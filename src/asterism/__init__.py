@@ -21,7 +21,7 @@ _HOME = {
     "Standardizer": "asterism.estimators.standardizer",
 }
 
-__all__ = ["KMeans", "PCA", "SoftKMeans", "Standardizer", "engine", "errors", "find", "read"]  # noqa: RUF022
+__all__ = ["KMeans", "PCA", "SoftKMeans", "Standardizer", "engine", "errors", "find", "read"]  # noqa: RUF022  classes, then functions
 
 if TYPE_CHECKING:
     from asterism import errors as errors

@@ -20,7 +20,7 @@ class NpySource(ArraySource):
         super().__init__(mapped(path), weights)
         self.path = path.absolute()
 
-    def part(self, first: int, last: int) -> Source:  # noqa: ARG002
+    def part(self, first: int, last: int) -> Source:  # noqa: ARG002  sent whole, as its path
         """The source itself: only its path is sent."""
         return self
 
