@@ -1,0 +1,1 @@
+"""Component distributions, one per file; ``base`` says what each must offer."""
