@@ -1,0 +1,178 @@
+"""Columns of ordered levels: a typical level, and a decay with every step away from it.
+
+    p(x = l | c) = t^|l - u| / sum_l' t^|l' - u|        l in 0 .. L - 1
+                                                        u a level or half-way between two, t in [0, 1]
+
+t = 0 has only the typical level (two of them where u is half-way), t = 1 knows no order. Two numbers a column,
+however many levels; they are best for given counts by looking at each of the 2L - 1 values of u, because for
+a given u this is an exponential family: its t makes the expected distance from u equal the observed one. A prior is
+a observations shared out evenly over the levels, so it needs no formula of its own. Why this family and no other:
+``docs/decisions/008-ordinal-columns.md``.
+
+References
+----------
+1. Biernacki, Jacques (2016), Model-based clustering of multivariate ordinal data relying on a stochastic binary
+   search algorithm. Statistics and Computing 26:929-943.
+2. Fligner, Verducci (1986), Distance based ranking models. J. Royal Statistical Society B 48:359-369.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.block import Block
+from asterism.families.base import Facts
+from asterism.families.categorical import (
+    count_levels,
+    known_levels,
+    level_log_density,
+    level_offsets,
+    likeliest_levels,
+    sample_levels,
+)
+from asterism.families.cells import Array, filled, log_of, strength
+from asterism.stats.counts import LevelCounts
+
+HALVINGS = 55  # of the interval [0, 1] in which t lies
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Parameters."""
+
+    typical: Array  # (k, d) u: a level, or half-way between two
+    decay: Array  # (k, d) t in [0, 1]: what a step away from it costs
+
+
+@dataclass(frozen=True)
+class OrdinalFamily:
+    """Cells are codes 0 .. L_j - 1 of levels in order.
+
+    >>> from asterism.data.block import block_of
+    >>> family = OrdinalFamily(levels=(5,))
+    >>> rows = block_of(np.repeat(np.arange(5.0), [1, 2, 4, 2, 1])[:, None])  # half as many with every step
+    >>> steps = family.estimate(family.statistic(None, rows, np.ones((10, 1))), None)
+    >>> steps.typical.tolist(), steps.decay.round(3).tolist()
+    ([[2.0]], [[0.5]])
+    """
+
+    levels: tuple[int, ...] = ()  # (d,) L_j; none: as many as the table's largest code tells
+    prior: Any = None  # None, "conjugate", or how many observations of each column it is worth
+    names: tuple[str, ...] = ()  # (d,) of the columns, for messages
+    name: str = "ordinal"
+
+    def prepared(self, facts: Facts) -> OrdinalFamily:
+        """With the levels of the table."""
+        strength(self.prior)
+        return replace(self, levels=known_levels(self.levels, facts), names=facts.names)
+
+    def n_parameters(self, k: int) -> int:
+        """u and t; a column of two levels has but one share to choose."""
+        return k * sum(min(count - 1, 2) for count in self.levels)
+
+    # --- density ---
+
+    def log_density(self, params: Steps, block: Block) -> Array:
+        """(n, k) sum over known cells of log p."""
+        return level_log_density(self.log_probabilities(params), self.levels, block, self.names)
+
+    def log_probabilities(self, params: Steps) -> Array:
+        """(k, D) log p of every level of every column."""
+        return np.hstack(
+            [_log_p(params.typical[:, j], params.decay[:, j], n) for j, n in enumerate(self.levels)]
+        )
+
+    def log_prior(self, params: Steps) -> float:
+        """a/L_j sum of log p over the levels."""
+        a = strength(self.prior)
+        widths = np.repeat(self.levels, self.levels)
+        return float((self.log_probabilities(params) * (a / widths)).sum()) if a else 0.0
+
+    # --- statistic ---
+
+    def statistic(self, params: Steps | None, block: Block, mass: Array) -> LevelCounts:  # noqa: ARG002
+        """How often each level occurs; nothing need be expected of missing cells."""
+        return count_levels(self.levels, block, mass, self.names)
+
+    # --- estimate ---
+
+    def estimate(self, statistic: LevelCounts, previous: Steps | None) -> Steps:
+        """The best u with its best t, column by column."""
+        a = strength(self.prior)
+        shape = (len(statistic.counts), len(self.levels))
+        typical, decay = np.zeros(shape), np.ones(shape)
+        for j, (first, last) in enumerate(pairwise(level_offsets(self.levels))):
+            counts = statistic.counts[:, first:last] + a / (last - first)
+            typical[:, j], decay[:, j] = _best_steps(counts)
+            unseen = counts.sum(axis=1) == 0
+            if previous is not None:
+                typical[unseen, j], decay[unseen, j] = previous.typical[unseen, j], previous.decay[unseen, j]
+        return Steps(typical, decay)
+
+    # --- sample ---
+
+    def sample(self, params: Steps, component: int, n: int, rng: np.random.Generator) -> Array:
+        """(n, d) codes."""
+        return sample_levels(np.exp(self.log_probabilities(params)[component]), self.levels, n, rng)
+
+    def impute(self, params: Steps, block: Block, r: Array) -> Array:
+        """(n, d) the most probable level in missing cells."""
+        return filled(block, likeliest_levels(np.exp(self.log_probabilities(params)), self.levels, r))
+
+    def pack(self, params: Steps) -> Mapping[str, NDArray[Any]]:
+        """Arrays for files."""
+        return {"typical": params.typical, "decay": params.decay}
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Steps:
+        """From a file."""
+        return Steps(np.asarray(arrays["typical"], np.float64), np.asarray(arrays["decay"], np.float64))
+
+
+# --- one column -------------------------------------------------------------------------------------------------
+
+
+def _steps_away(typical: Array, levels: int) -> Array:
+    """(..., L) steps from u to each level; the nearest level is at 0, also where u is half-way."""
+    away = np.abs(np.arange(levels) - np.asarray(typical)[..., None])
+    return np.asarray(away - away.min(axis=-1, keepdims=True))
+
+
+def _log_p(typical: Array, decay: Array, levels: int) -> Array:
+    """(..., L) log p of each level."""
+    away = _steps_away(typical, levels)
+    total = (decay[..., None] ** away).sum(axis=-1, keepdims=True)
+    return np.asarray(away * log_of(decay)[..., None] - np.log(total))
+
+
+def _best_steps(counts: Array) -> tuple[Array, Array]:
+    """u and t, each (k,), that maximise sum_l counts_l log p(l), for counts (k, L)."""
+    levels = counts.shape[1]
+    candidates = np.arange(2 * levels - 1) / 2.0
+    away = _steps_away(candidates, levels)  # (2L - 1, L)
+    seen = counts.sum(axis=1, keepdims=True)
+    even = away.mean(axis=1)  # the distance where t = 1
+    distance = np.divide(counts @ away.T, seen, out=np.tile(even, (len(counts), 1)), where=seen > 0)
+    decay = _decay_for(distance, away)
+    log_p = _log_p(np.broadcast_to(candidates, decay.shape), decay, levels)  # (k, 2L - 1, L)
+    best = np.einsum("kl,kul->ku", counts, log_p).argmax(axis=1)
+    return candidates[best], decay[np.arange(len(best)), best]
+
+
+def _decay_for(distance: Array, away: Array) -> Array:
+    """(k, u) the t in [0, 1] whose expected distance, sum a t^a / sum t^a, is the given one, or 1 if all are less.
+
+    The expected distance rises with t (its derivative is a variance over t), so halving the interval finds it.
+    """
+    low, high = np.zeros_like(distance), np.ones_like(distance)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        powers = middle[..., None] ** away
+        short = (powers * away).sum(axis=-1) < distance * powers.sum(axis=-1)
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return np.where(distance <= 0, 0.0, np.where(distance >= away.mean(axis=-1), 1.0, 0.5 * (low + high)))
