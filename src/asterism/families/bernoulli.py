@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block
 from asterism.families.base import Facts
-from asterism.families.cells import BINARY, Array, filled, known_cells, log_of, ratio, strength
+from asterism.families.cells import BINARY, Adding, Array, filled, known_cells, log_of, ratio, strength
 from asterism.stats.counts import CellTotals
 
 
@@ -27,7 +27,7 @@ class Chances:
 
 
 @dataclass(frozen=True)
-class BernoulliFamily:
+class BernoulliFamily(Adding):
     """Cells are 0 or 1.
 
     >>> from asterism.data.block import block_of

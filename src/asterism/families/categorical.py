@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from asterism.data.block import Block
 from asterism.errors import DataError
 from asterism.families.base import Facts
-from asterism.families.cells import Array, bad_cell, filled, log_of, ratio, strength
+from asterism.families.cells import Adding, Array, bad_cell, filled, log_of, ratio, strength
 from asterism.stats.counts import LevelCounts
 
 
@@ -34,7 +34,7 @@ class LevelShares:
 
 
 @dataclass(frozen=True)
-class CategoricalFamily:
+class CategoricalFamily(Adding):
     """Cells are codes 0 .. L_j - 1.
 
     >>> from asterism.data.block import block_of

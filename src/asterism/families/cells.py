@@ -9,13 +9,13 @@ impossible cells instead of becoming NaN. Probabilities have no unit, so neither
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block
+from asterism.data.block import Block, Vector
 from asterism.errors import DataError, ParameterError
 
 Array = NDArray[np.float64]
@@ -72,6 +72,27 @@ def bad_cell(block: Block, place: int, what: str, remedy: str, names: tuple[str,
     i, j = divmod(place, block.rows.shape[1])
     column = names[j] if names else f"x{j}"
     return DataError(f"the value {block.rows[i, j]:g} is {what}", remedy, row=block.start + i, column=column)
+
+
+# --- statistics -------------------------------------------------------------------------------------------------
+
+
+class Adding:
+    """For families whose statistic is a dataclass of sums, ``mass`` among them: EM can extrapolate it."""
+
+    def flatten(self, statistic: Any) -> Vector:
+        """All sums, a row."""
+        n = float(statistic.mass.sum())
+        return np.concatenate([getattr(statistic, f.name).ravel() for f in fields(statistic)]) / n
+
+    def unflatten(self, vector: Vector, like: Any) -> Any | None:
+        """The statistic again; no sum of ours can be negative."""
+        if not (vector >= 0).all():
+            return None
+        shapes = [getattr(like, f.name).shape for f in fields(like)]
+        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+        parts = np.split(vector * float(like.mass.sum()), ends[:-1])
+        return type(like)(*(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)))
 
 
 # --- estimates --------------------------------------------------------------------------------------------------

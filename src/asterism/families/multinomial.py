@@ -25,7 +25,7 @@ from scipy.special import gammaln
 
 from asterism.data.block import Block
 from asterism.families.base import Facts
-from asterism.families.cells import COUNTS, Array, filled, known_cells, log_of, ratio, strength
+from asterism.families.cells import COUNTS, Adding, Array, filled, known_cells, log_of, ratio, strength
 from asterism.stats.counts import CellTotals
 
 NOTHING = 1e-200  # shares below it are as good as 0
@@ -39,7 +39,7 @@ class CountShares:
 
 
 @dataclass(frozen=True)
-class MultinomialFamily:
+class MultinomialFamily(Adding):
     """Rows are vectors of counts.
 
     >>> from asterism.data.block import block_of
@@ -128,4 +128,7 @@ class MultinomialFamily:
 def _rates(x: Array, known: Array, p: Array, mass: Array) -> Array:
     """(n, k) mass m / P: times p_j, what is expected of missing counts. 0 where the known ones are impossible."""
     share: Array = known @ p.T
-    return np.divide(mass * x.sum(axis=1)[:, None], share, out=np.zeros_like(share), where=share > NOTHING)
+    rates: Array = np.divide(
+        mass * x.sum(axis=1)[:, None], share, out=np.zeros_like(share), where=share > NOTHING
+    )
+    return rates

@@ -36,7 +36,7 @@ from asterism.families.categorical import (
     likeliest_levels,
     sample_levels,
 )
-from asterism.families.cells import Array, filled, log_of, strength
+from asterism.families.cells import Adding, Array, filled, log_of, strength
 from asterism.stats.counts import LevelCounts
 
 HALVINGS = 55  # of the interval [0, 1] in which t lies
@@ -51,7 +51,7 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class OrdinalFamily:
+class OrdinalFamily(Adding):
     """Cells are codes 0 .. L_j - 1 of levels in order.
 
     >>> from asterism.data.block import block_of

@@ -16,7 +16,7 @@ from scipy.special import gammaln
 
 from asterism.data.block import Block
 from asterism.families.base import Facts
-from asterism.families.cells import COUNTS, Array, filled, known_cells, log_of, ratio, strength
+from asterism.families.cells import COUNTS, Adding, Array, filled, known_cells, log_of, ratio, strength
 from asterism.stats.counts import CellTotals
 
 
@@ -28,7 +28,7 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class PoissonFamily:
+class PoissonFamily(Adding):
     """Cells are counts.
 
     >>> from asterism.data.block import block_of

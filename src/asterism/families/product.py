@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block, block_of
 from asterism.errors import ParameterError
-from asterism.families.base import Array, Facts, Family
+from asterism.families.base import Array, Collapsible, Facts, Family
 from asterism.stats.base import Joined
 
 Columns = tuple[int, ...]
@@ -106,6 +106,42 @@ class ProductFamily:
             )
         )
 
+    # --- collapse ---
+
+    @property
+    def needs_covariance(self) -> bool:
+        """Whether a part wants the covariance of the table."""
+        return any(getattr(family, "needs_covariance", False) for family, _ in self.parts)
+
+    @property
+    def least_rows(self) -> int:
+        """What the parts that can collapse need; 0 if there are none."""
+        return max(
+            (family.least_rows for family, _ in self.parts if isinstance(family, Collapsible)), default=0
+        )
+
+    def collapsed(self, params: Parts, statistic: Joined) -> NDArray[np.bool_]:
+        """(k, d) flags of the parts that can collapse."""
+        flags = {}
+        for (family, columns), own, part in zip(self.parts, params.parts, statistic.parts, strict=True):
+            if isinstance(family, Collapsible):
+                flags[columns] = family.collapsed(own, part)
+        out = np.zeros((len(next(iter(flags.values()))) if flags else 1, self._d), bool)
+        for columns, thin in flags.items():
+            out[:, columns] = thin
+        return out
+
+    def split(self, params: Parts, component: int, into: int) -> Parts:
+        """Parts that can be are cut in two; of the others both halves have all."""
+        return Parts(
+            tuple(
+                family.split(own, component, into)
+                if isinstance(family, Collapsible)
+                else family.unpack({n: _copied(a, component, into) for n, a in family.pack(own).items()})
+                for (family, _), own in zip(self.parts, params.parts, strict=True)
+            )
+        )
+
     # --- sample ---
 
     def sample(self, params: Parts, component: int, n: int, rng: np.random.Generator) -> Array:
@@ -142,6 +178,12 @@ class ProductFamily:
     @property
     def _d(self) -> int:
         return sum(len(columns) for _, columns in self.parts)
+
+
+def _copied(array: NDArray[Any], component: int, into: int) -> NDArray[Any]:
+    array = array.copy()
+    array[into] = array[component]
+    return array
 
 
 def _columns(block: Block, columns: Columns) -> Block:
