@@ -17,17 +17,21 @@ _HOME = {
     "Finding": "asterism.finding",
     "KMeans": "asterism.estimators.kmeans",
     "SoftKMeans": "asterism.estimators.softkmeans",
+    "Mixture": "asterism.estimators.mixture",
+    "GaussianMixture": "asterism.estimators.gaussian_mixture",
     "PCA": "asterism.estimators.pca",
     "Standardizer": "asterism.estimators.standardizer",
 }
 
-__all__ = ["KMeans", "PCA", "SoftKMeans", "Standardizer", "engine", "errors", "find", "read"]  # noqa: RUF022  classes, then functions
+__all__ = ["GaussianMixture", "KMeans", "Mixture", "PCA", "SoftKMeans", "Standardizer", "engine", "errors", "find", "read"]  # noqa: RUF022  classes, then functions
 
 if TYPE_CHECKING:
     from asterism import errors as errors
     from asterism.data.read import read as read
     from asterism.engines.context import engine as engine
+    from asterism.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from asterism.estimators.kmeans import KMeans as KMeans
+    from asterism.estimators.mixture import Mixture as Mixture
     from asterism.estimators.pca import PCA as PCA
     from asterism.estimators.softkmeans import SoftKMeans as SoftKMeans
     from asterism.estimators.standardizer import Standardizer as Standardizer

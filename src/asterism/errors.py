@@ -87,5 +87,9 @@ class InterruptedWarning(AsterismWarning):
     """The fit was interrupted; what was returned is the best so far."""
 
 
+class CollapsedComponentWarning(AsterismWarning):
+    """A component of a mixture shrank onto rows that do not differ in some columns; the model is usable."""
+
+
 class SlowPathWarning(AsterismWarning):
     """The result is right, but there is a much faster way to ask for it."""

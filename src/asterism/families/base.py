@@ -36,6 +36,7 @@ class Facts:
     names: tuple[str, ...]  # (d,) of the columns
     moments: ColumnMoments  # (d,) weight, mean, scatter, extremes of every column
     reference: Vector  # (d,) a value that occurs in each column: exact to subtract from values near it
+    covariance: Array | None = None  # (d, d) of the table, for families that say ``needs_covariance``
 
     def select(self, columns: NDArray[np.int64]) -> Facts:
         """The facts of some columns, for a family that has only these."""
@@ -53,7 +54,8 @@ class Facts:
             m.observed[j],
             m.infinite if inner else None,
         )
-        return Facts(tuple(self.names[int(i)] for i in j), moments, self.reference[j])
+        covariance = None if self.covariance is None else self.covariance[np.ix_(j, j)]
+        return Facts(tuple(self.names[int(i)] for i in j), moments, self.reference[j], covariance)
 
 
 class Family(Protocol):
@@ -114,12 +116,46 @@ class Family(Protocol):
         ...
 
 
+# --- what a family may offer besides ----------------------------------------------------------------------------
+
+
 @runtime_checkable
-class FusedFamily(Protocol):
+class Fused(Protocol):
     """A family with a pass of its own over a block that never makes an (n, k) array."""
 
     def summarize(
-        self, params: Any, log_weights: Vector, block: Block, assignment: str
-    ) -> tuple[Vector, float, Statistic] | None:
-        """Mass (k,), log-likelihood and statistic of a block; None where it has no fused pass for this case."""
+        self, params: Any, log_weights: Vector, block: Block, assignment: str, draws: Vector | None
+    ) -> tuple[Vector, float, Statistic]:
+        """Mass (k,), what the assignment climbs, and the statistic. ``draws`` (n,) picks for "stochastic"."""
+        ...
+
+
+@runtime_checkable
+class Linear(Protocol):
+    """A family whose statistics can be extrapolated, for the accelerator."""
+
+    def flatten(self, statistic: Any) -> Vector:
+        """The statistic as a vector without units, in which the statistics of all rows add up."""
+        ...
+
+    def unflatten(self, vector: Vector, like: Any) -> Any | None:
+        """The statistic again; None where no rows could have it (a negative mass or variance)."""
+        ...
+
+
+@runtime_checkable
+class Collapsible(Protocol):
+    """A family whose components can shrink onto a few rows."""
+
+    @property
+    def least_rows(self) -> int:
+        """Rows below which a component is bound to have no spread in some direction."""
+        ...
+
+    def collapsed(self, params: Any, statistic: Any) -> NDArray[np.bool_]:
+        """(k, d) components that are as thin as the floor lets them be, and the columns in which they are."""
+        ...
+
+    def split(self, params: Any, component: int, into: int) -> Any:
+        """The params with ``component`` cut in two: one half stays, the other takes the place ``into``."""
         ...

@@ -1,0 +1,414 @@
+"""Normal components in all fourteen covariance structures.
+
+    log p(x | c) = -d/2 log 2 pi + log det W_c - ||W_c (x - mu_c)||^2 / 2,      W_c' W_c = Sigma_c^-1
+
+One statistic (``gaussian_statistic``) serves all structures; what a structure makes of it is in ``covariance``,
+and so is the floor under every spread. Missing cells are integrated out exactly (``missing``).
+
+Means are kept as offsets from a reference row, so a table shifted by 1e10 gives the same numbers. Nothing here is
+absolute: a table in other units gives the same model in those units.
+
+References
+----------
+1. Celeux, Govaert (1995), Gaussian parsimonious clustering models. Pattern Recognition 28:781-793.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.block import Block, Vector, block_of
+from asterism.families.assignment import assign
+from asterism.families.base import Array, Facts
+from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
+from asterism.families.gaussian_statistic import Form, GaussianStatistic, between, in_form
+from asterism.families.missing import LOG_2_PI, Conditional, Gathered, chunks, patterns
+from asterism.families.priors import ConjugatePrior, default_prior, log_prior, shrink
+
+BARE_FLOOR = 1e-14  # where the user sets the regularisation: just above rounding
+
+
+# --- parameters -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GaussianParams:
+    """k normal components."""
+
+    means: Array  # (k, d) offsets from the family's reference
+    covariances: Covariances  # of k components
+
+    @cached_property
+    def factors(self) -> Array:
+        """W as kernels want it: (k, d, d) lower triangular, (1, d, d) where all share one, (k, d) diagonals."""
+        if self.covariances.diagonal:
+            return self.covariances.root_precisions()
+        factors = self.covariances.inverse_factors()
+        return factors[:1] if self.covariances.structure == "EEE" else factors
+
+    @cached_property
+    def matrices(self) -> Array:
+        """(k, d, d) covariances, or (1, d, d) for one that all share."""
+        matrices = self.covariances.full()
+        return matrices[:1] if self.covariances.structure == "EEE" else matrices
+
+
+# --- the family -------------------------------------------------------------------------------------------------
+
+
+def _nowhere() -> Vector:
+    return np.zeros(0)
+
+
+@dataclass(frozen=True)
+class GaussianFamily:
+    """Normal components of one covariance structure.
+
+    >>> from asterism.data.block import block_of
+    >>> family, block = GaussianFamily("full").at(np.zeros(1)), block_of(np.array([[-1.0], [1.0]]))
+    >>> params = family.estimate(family.statistic(None, block, np.ones((2, 1))), None)
+    >>> params.means.tolist(), params.covariances.full().tolist()
+    ([[0.0]], [[[1.0]]])
+    """
+
+    structure: str = "VVV"  # one of the fourteen, or full, tied, diag, spherical
+    added: float | str = (
+        "auto"  # a variance added to every column of every component; "auto": none, only a floor
+    )
+    prior: Any = (
+        None  # None, "conjugate" for the usual weak one, or a ``ConjugatePrior`` in the table's coordinates
+    )
+    frozen: frozenset[str] = frozenset()  # of "means", "covariances": what keeps its starting value
+    reference: Vector = field(default_factory=_nowhere)  # (d,) means are offsets from it
+    center: Vector = field(default_factory=_nowhere)  # (d,) column means, as offsets
+    variances: Vector = field(default_factory=_nowhere)  # (d,) of the columns; none is 0
+    covariance: Array | None = None  # (d, d) of the table, for the prior
+    name: str = "gaussian"
+
+    def prepared(self, facts: Facts) -> GaussianFamily:
+        """References, variances and the prior from what the table told."""
+        m, d = facts.moments, len(facts.names)
+        family = replace(
+            self,
+            structure=structure_of(self.structure, d).name,
+            reference=facts.reference,
+            center=(m.mean - facts.reference) + m.rest,
+            variances=usable_variances(m.variance),
+        )
+        if isinstance(self.prior, ConjugatePrior):
+            return replace(family, prior=replace(self.prior, mean=self.prior.mean - facts.reference))
+        if self.prior != "conjugate":
+            return family
+        covariance = facts.covariance if facts.covariance is not None else np.diag(m.variance)
+        return replace(family, covariance=covariance + np.diag(family.variances * FLOOR))
+
+    def at(self, reference: Vector) -> GaussianFamily:
+        """The same family about a point, for those who have no table yet."""
+        d = len(reference)
+        return replace(self, reference=reference, center=np.zeros(d), variances=np.ones(d))
+
+    @property
+    def needs_covariance(self) -> bool:
+        """Whether ``prepared`` wants the covariance of the table."""
+        return isinstance(self.prior, str)
+
+    @cached_property
+    def form(self) -> Form:
+        """What the statistic has to tell."""
+        kind = structure_of(self.structure, len(self.reference))
+        return "diag" if kind.diagonal else "tied" if kind.common else "full"
+
+    def prior_of(self, k: int) -> ConjugatePrior | None:
+        """The prior of k components."""
+        if self.prior is None or isinstance(self.prior, ConjugatePrior):
+            return self.prior
+        assert self.covariance is not None, "not prepared"
+        return default_prior(self.center, self.covariance, k)
+
+    # --- density ---
+
+    def log_density(self, params: GaussianParams, block: Block) -> Array:
+        """(n, k) log p(x | c) of the cells that are there."""
+        from asterism.kernels.density import gaussian_log_density
+
+        gaps = np.isnan(block.rows).any(axis=1)
+        if not gaps.any():
+            return gaussian_log_density(block.rows, self.reference, params.means, params.factors)
+        out = np.empty((len(block), len(params.means)))
+        whole = block_of(block.rows[~gaps]).rows
+        out[~gaps] = gaussian_log_density(whole, self.reference, params.means, params.factors)
+        out[gaps] = self._incomplete_density(params, self._offsets(block.rows[gaps]))
+        return out
+
+    def _incomplete_density(self, params: GaussianParams, y: Array) -> Array:
+        out = np.empty((len(y), len(params.means)))
+        if params.covariances.diagonal:
+            for rows in chunks(len(y), out.shape[1] * y.shape[1]):
+                z = (y[rows, None, :] - params.means) * params.factors
+                heights = np.where(np.isnan(z), 0.0, np.log(params.factors) - 0.5 * LOG_2_PI)
+                out[rows] = heights.sum(axis=2) - 0.5 * np.nansum(z * z, axis=2)
+            return out
+        for seen, rows in patterns(y):
+            conditional = Conditional.of(params.means, params.matrices, seen)
+            for part in chunks(len(rows), out.shape[1] * y.shape[1]):
+                out[rows[part]] = conditional.log_density(y[rows[part]])
+        return out
+
+    # --- statistic ---
+
+    def statistic(self, params: GaussianParams | None, block: Block, mass: Array) -> GaussianStatistic:
+        """Mass, means and scatters of rows with given shares."""
+        k, d = mass.shape[1], block.rows.shape[1]
+        y = self._offsets(block.rows)
+        guess = params or self._vague(y, mass)
+        gathered = Gathered.empty(k, d)
+        if self.form == "diag":
+            return self._diagonal_statistic(guess, y, mass)
+        for seen, rows in patterns(y):
+            gathered.add(Conditional.of(guess.means, guess.matrices, seen), y[rows], mass[rows])
+        scatters = in_form(gathered.scatters, self.form)
+        return GaussianStatistic.about(guess.means, gathered.mass, gathered.sums, scatters)
+
+    def _diagonal_statistic(self, guess: GaussianParams, y: Array, mass: Array) -> GaussianStatistic:
+        sums, scatters = np.zeros_like(guess.means), np.zeros_like(guess.means)
+        spread = guess.covariances.diagonals()
+        for rows in chunks(len(y), mass.shape[1] * y.shape[1]):
+            about = y[rows, None, :] - guess.means
+            gone = np.isnan(about)
+            m = mass[rows, :, None]
+            sums += np.where(gone, 0.0, m * about).sum(axis=0)
+            scatters += np.where(gone, m * spread, m * about * about).sum(axis=0)
+        return GaussianStatistic.about(guess.means, mass.sum(axis=0), sums, scatters)
+
+    def summarize(
+        self,
+        params: GaussianParams,
+        log_weights: Vector,
+        block: Block,
+        assignment: str,
+        draws: Vector | None = None,
+    ) -> tuple[Vector, float, GaussianStatistic]:
+        """Shares, what they climb, and the statistic, in one pass that keeps nothing of size n x k."""
+        gaps = np.isnan(block.rows).any(axis=1)
+        if not gaps.any():
+            return self._complete_pass(params, log_weights, block, assignment, draws)
+        whole = block_of(block.rows[~gaps], block.weights[~gaps], block.start)
+        one = self._complete_pass(
+            params, log_weights, whole, assignment, None if draws is None else draws[~gaps]
+        )
+        y, w = self._offsets(block.rows[gaps]), block.weights[gaps]
+        two = self._incomplete_pass(
+            params, log_weights, y, w, assignment, None if draws is None else draws[gaps]
+        )
+        return one[0] + two[0], one[1] + two[1], one[2].merge(two[2])
+
+    def _complete_pass(
+        self, params: GaussianParams, log_weights: Vector, block: Block, assignment: str, draws: Vector | None
+    ) -> tuple[Vector, float, GaussianStatistic]:
+        from asterism.kernels.density import gaussian_pass
+
+        how = "draw" if assignment == "stochastic" else assignment
+        totals = gaussian_pass(
+            block.rows, block.weights, self.reference, params.means, params.factors, log_weights, how, draws
+        )
+        means = np.where(totals.mass[:, None] > 0, params.means + totals.shifts, 0.0)
+        climbed = totals.best_log_likelihood if assignment == "hard" else totals.log_likelihood
+        return totals.mass, climbed, GaussianStatistic(totals.mass, means, self._shaped(totals.scatters))
+
+    def _shaped(self, scatters: Array) -> Array:
+        """Scatters in the form the estimate wants, whatever form the covariances had."""
+        if self.form == "diag" and scatters.ndim == 3:
+            return in_form(scatters, "diag")
+        return scatters
+
+    def _incomplete_pass(
+        self,
+        params: GaussianParams,
+        log_weights: Vector,
+        y: Array,
+        w: Vector,
+        assignment: str,
+        draws: Vector | None,
+    ) -> tuple[Vector, float, GaussianStatistic]:
+        k, d = params.means.shape
+        if params.covariances.diagonal:
+            r, climbed = assign(self._incomplete_density(params, y) + log_weights, assignment, draws)
+            statistic = self._diagonal_statistic(params, y, r * w[:, None])
+            return statistic.mass, float(w @ climbed), statistic
+        gathered, total = Gathered.empty(k, d), 0.0
+        for seen, rows in patterns(y):
+            conditional = Conditional.of(params.means, params.matrices, seen)
+            scores = conditional.log_density(y[rows]) + log_weights
+            r, climbed = assign(scores, assignment, None if draws is None else draws[rows])
+            gathered.add(conditional, y[rows], r * w[rows, None])
+            total += float(w[rows] @ climbed)
+        scatters = in_form(gathered.scatters, self.form)
+        return (
+            gathered.mass,
+            total,
+            GaussianStatistic.about(params.means, gathered.mass, gathered.sums, scatters),
+        )
+
+    # --- estimate ---
+
+    def estimate(self, statistic: GaussianStatistic, previous: GaussianParams | None) -> GaussianParams:
+        """Means, then the covariances that the structure makes of masses and scatters."""
+        mass, xbar = statistic.mass, statistic.means
+        empty = (mass <= 0)[:, None]
+        xbar = np.where(empty, self.center if previous is None else previous.means, xbar)
+        prior = self.prior_of(len(mass))
+        if "means" in self.frozen and previous is not None:
+            # About means that are not the rows' own, the scatter is larger by what the means differ.
+            means = previous.means
+            scatters = statistic.scatters + between(xbar - means, mass, statistic.scatters)
+            if prior is not None:
+                pull = np.full(len(mass), prior.shrinkage)
+                scatters = scatters + between(means - prior.mean, pull, scatters)
+        elif prior is not None:
+            means, scatters = shrink(prior, mass, xbar, statistic.scatters)
+        else:
+            means, scatters = xbar, statistic.scatters
+        if "covariances" in self.frozen and previous is not None:
+            return replace(previous, means=means)
+        return GaussianParams(means, self._covariances(mass, scatters, prior, previous))
+
+    def _covariances(
+        self, mass: Vector, scatters: Array, prior: ConjugatePrior | None, previous: GaussianParams | None
+    ) -> Covariances:
+        floor = FLOOR
+        if not isinstance(self.added, str):
+            floor = BARE_FLOOR
+            scatters = scatters + self._added(mass, scatters)
+        last = None if previous is None else previous.covariances
+        return estimate(self.structure, mass, scatters, last, prior, floor, self.variances)
+
+    def _added(self, mass: Vector, like: Array) -> Array:
+        if like.ndim == 2:
+            return np.asarray(mass[:, None] * self.added)
+        total = mass if len(like) == len(mass) else mass.sum(keepdims=True)
+        return np.asarray(total[:, None, None] * (np.eye(like.shape[1]) * self.added))
+
+    def log_prior(self, params: GaussianParams) -> float:
+        """Log density of the conjugate prior, up to a constant."""
+        prior = self.prior_of(len(params.means))
+        return 0.0 if prior is None else log_prior(prior, params.covariances, params.means)
+
+    def n_parameters(self, k: int) -> int:
+        """Means, and what the structure leaves free of the covariances."""
+        d = len(self.reference)
+        return k * d + n_variance_parameters(self.structure, k, d)
+
+    # --- collapse and acceleration ---
+
+    @property
+    def least_rows(self) -> int:
+        """d + 1 rows span all directions; 2 rows differ in every column."""
+        return 2 if self.form == "diag" else len(self.reference) + 1
+
+    def collapsed(self, params: GaussianParams, statistic: GaussianStatistic) -> NDArray[np.bool_]:  # noqa: ARG002
+        """What the floor had to hold up."""
+        flags = np.zeros(params.means.shape, bool)
+        for mended in params.covariances.repairs:
+            rows = slice(None) if mended.component is None else mended.component
+            flags[rows, list(mended.columns)] = True
+        return flags
+
+    def split(self, params: GaussianParams, component: int, into: int) -> GaussianParams:
+        """Halves along the longest axis, one standard deviation apart, with the covariance of the whole."""
+        matrices = params.covariances.full()
+        values, vectors = np.linalg.eigh(matrices[component])
+        axis = vectors[:, -1] * np.sqrt(values[-1])
+        means = params.means.copy()
+        means[into] = params.means[component] + 0.5 * axis
+        means[component] = params.means[component] - 0.5 * axis
+        matrices[into] = matrices[component]
+        return GaussianParams(means, Covariances.given(self.structure, matrices))
+
+    def flatten(self, statistic: GaussianStatistic) -> Vector:
+        """Masses, first and second moments about the table's mean, in units of its variances."""
+        n, unit = float(statistic.mass.sum()), np.sqrt(self.variances)
+        about = np.where(statistic.mass[:, None] > 0, (statistic.means - self.center) / unit, 0.0)
+        second = statistic.scatters / (unit * unit if statistic.scatters.ndim == 2 else np.outer(unit, unit))
+        second = second + between(about, statistic.mass, second)
+        return np.concatenate([statistic.mass, (statistic.mass[:, None] * about).ravel(), second.ravel()]) / n
+
+    def unflatten(self, vector: Vector, like: GaussianStatistic) -> GaussianStatistic | None:
+        """The statistic of these moments, if masses and variances are positive."""
+        n, unit = float(like.mass.sum()), np.sqrt(self.variances)
+        k, d = like.means.shape
+        mass, first, second = np.split(vector * n, [k, k + k * d])
+        if not (mass > 0).all():
+            return None
+        about = first.reshape(k, d) / mass[:, None]
+        scatters = second.reshape(like.scatters.shape)
+        scatters = scatters - between(about, mass, scatters)
+        least = scatters.min() if scatters.ndim == 2 else np.linalg.eigvalsh(scatters).min()
+        if not least > 0:
+            return None
+        units = unit * unit if scatters.ndim == 2 else np.outer(unit, unit)
+        return GaussianStatistic(mass, self.center + about * unit, scatters * units)
+
+    # --- sample ---
+
+    def sample(self, params: GaussianParams, component: int, n: int, rng: np.random.Generator) -> Array:
+        """(n, d) rows of one component."""
+        z = rng.standard_normal((n, len(self.reference)))
+        if params.covariances.diagonal:
+            y = z * np.sqrt(params.covariances.diagonals()[component])
+        else:
+            matrices = params.matrices
+            y = z @ np.linalg.cholesky(matrices[component if len(matrices) > 1 else 0]).T
+        return np.asarray(self.reference + (params.means[component] + y))
+
+    def impute(self, params: GaussianParams, block: Block, r: Array) -> Array:
+        """(n, d) missing cells by sum_c r_c E[x_m | x_o, c]."""
+        rows = block.rows.astype(np.float64)
+        y = self._offsets(rows)
+        gone = np.isnan(y)
+        for seen, members in patterns(y):
+            if seen.all():
+                continue
+            conditional = Conditional.of(params.means, params.matrices, seen)
+            for part in chunks(len(members), r.shape[1] * y.shape[1]):
+                at = members[part]
+                filled = conditional.deviations(y[at]) + params.means[:, None, :]
+                y[at] = np.einsum("nk,knd->nd", r[at], filled)
+        rows[gone] = (self.reference + y)[gone]
+        return rows
+
+    # --- storage ---
+
+    def pack(self, params: GaussianParams) -> Mapping[str, NDArray[Any]]:
+        """Means as offsets, and the covariances in the few numbers they are kept in."""
+        c = params.covariances
+        kept = {"variances": c.variances, "axes": c.axes, "matrices": c.matrices}
+        return {"means": params.means, **{name: a for name, a in kept.items() if a is not None}}
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> GaussianParams:
+        """The params again."""
+        means = arrays["means"]
+        kept = (arrays.get(name) for name in ("variances", "axes", "matrices"))
+        return GaussianParams(means, Covariances(self.structure, len(means), *kept))
+
+    def _offsets(self, rows: NDArray[Any]) -> Array:
+        return np.subtract(rows, self.reference, dtype=np.float64)
+
+    def _vague(self, y: Array, mass: Array) -> GaussianParams:
+        """Means of the rows themselves and the table's variances: fills missing cells when nothing is known yet."""
+        seen = ~np.isnan(y)
+        weight = mass.T @ seen
+        total = mass.T @ np.where(seen, y, 0.0)
+        means = np.divide(total, weight, out=np.tile(self.center, (mass.shape[1], 1)), where=weight > 0)
+        return GaussianParams(means, Covariances("EEI", len(means), self.variances[None]))
+
+
+def usable_variances(variances: Vector) -> Vector:
+    """Variances of columns with something in the place of 0: a constant column has no unit of its own."""
+    top = float(variances.max(initial=0.0))
+    return np.where(variances > 0, variances, top if top > 0 else 1.0)

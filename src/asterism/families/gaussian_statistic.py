@@ -1,0 +1,72 @@
+"""Mass, mean and centred scatter of every component: all that any normal M-step asks for.
+
+Three forms, told by the shape of ``scatters``:
+
+    full  (k, d, d)  a matrix a component
+    tied  (1, d, d)  their sum: where one covariance serves all, nobody asks for the parts
+    diag  (k, d)     the diagonals alone
+
+Two parts merge by Chan's formula, component by component (see ``stats.moments``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from asterism.data.block import Vector
+from asterism.families.base import Array
+
+Form = Literal["full", "tied", "diag"]
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianStatistic:
+    """What weighted rows say of k normal components; means are offsets from the family's reference."""
+
+    mass: Vector  # (k,) N = sum w r
+    means: Array  # (k, d) 0 where there is no mass
+    scatters: Array  # (k, d, d), (1, d, d) or (k, d): sum w r (x - mean)(x - mean)'
+
+    @classmethod
+    def zero(cls, k: int, d: int, form: Form) -> GaussianStatistic:
+        """The statistic of no rows."""
+        return cls(np.zeros(k), np.zeros((k, d)), np.zeros(scatter_shape(k, d, form)))
+
+    @classmethod
+    def about(cls, center: Array, mass: Vector, sums: Array, scatters: Array) -> GaussianStatistic:
+        """From sums and scatters that were taken about ``center`` (k, d), a point near each mean."""
+        shift = np.divide(sums, mass[:, None], out=np.zeros_like(sums), where=mass[:, None] > 0)
+        means = np.where(mass[:, None] > 0, center + shift, 0.0)
+        return cls(mass, means, scatters - between(shift, mass, scatters))
+
+    def merge(self, other: GaussianStatistic) -> GaussianStatistic:
+        """Chan's formula; a component that one part never saw is the other's, to the bit."""
+        mass = self.mass + other.mass
+        share = np.divide(other.mass, mass, out=np.zeros_like(mass), where=self.mass > 0)
+        delta = np.where((share > 0)[:, None], other.means - self.means, 0.0)
+        means = np.where((self.mass > 0)[:, None], self.means + delta * share[:, None], other.means)
+        scatters = self.scatters + other.scatters + between(delta, self.mass * share, self.scatters)
+        return GaussianStatistic(mass, means, scatters)
+
+
+def scatter_shape(k: int, d: int, form: Form) -> tuple[int, ...]:
+    """The shape that names a form."""
+    return {"full": (k, d, d), "tied": (1, d, d), "diag": (k, d)}[form]
+
+
+def between(delta: Array, mass: Vector, like: Array) -> Array:
+    """mass * delta delta' of every component, in the form of ``like``."""
+    if like.ndim == 2:
+        return np.asarray(delta * delta * mass[:, None])
+    outer = np.asarray((delta[:, :, None] * delta[:, None, :]) * mass[:, None, None])
+    return outer if len(like) == len(mass) else outer.sum(axis=0, keepdims=True)
+
+
+def in_form(scatters: Array, form: Form) -> Array:
+    """(k, d, d) scatters in another form."""
+    if form == "diag":
+        return np.ascontiguousarray(np.diagonal(scatters, axis1=1, axis2=2))
+    return scatters.sum(axis=0, keepdims=True) if form == "tied" else scatters

@@ -1,0 +1,165 @@
+"""The whole job of fitting a mixture: survey, starts, EM over the table, and what the result says of the rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.block import Block, Vector
+from asterism.data.source import Source
+from asterism.engines.loop import Run, Status, iterate
+from asterism.engines.reduce import map_reduce, reduce
+from asterism.engines.threads import one_blas_thread
+from asterism.errors import NotConvergedWarning, ParameterError
+from asterism.families.assignment import ASSIGNMENTS
+from asterism.families.base import Array, Collapsible, Facts, Family
+from asterism.families.gaussian import GaussianFamily
+from asterism.methods.em import EM, MixtureModel
+from asterism.methods.frame import Frame, survey
+from asterism.methods.kmeans import check_settings
+from asterism.methods.posterior import Mixture, look_back
+from asterism.methods.repair import on_their_own, report
+from asterism.methods.starts import (
+    expected_of,
+    given_shares,
+    guessed,
+    model_of,
+    nearest_of,
+    one_hot,
+    sample_of,
+)
+from asterism.stats.moments import ColumnMoments
+
+
+@dataclass(frozen=True)
+class MixtureFit:
+    """A finished fit; everything is of the mixture that is returned."""
+
+    mixture: Mixture
+    labels: NDArray[np.int32]  # (n,) the likeliest component
+    log_likelihood: float  # sum w log p(x)
+    log_prior: float
+    total: float  # sum of weights
+    history: list[float]  # log-posterior a unit of weight before every step, then the last
+    n_iter: int
+    status: Status
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where EM begins, where the user has something to say about it."""
+
+    init: str = "auto"  # see ``methods.starts``
+    shares: Any = None  # (n, k) responsibilities
+    centers: Array | None = None  # (k, d) rows go to the nearest of these
+    model: Callable[[Family, MixtureModel | None], MixtureModel | None] | None = None  # given parameters
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How EM runs; see ``methods.em.EM``."""
+
+    assignment: str = "soft"
+    tol: float = 1e-3
+    stop: str = "likelihood"
+    max_iter: int = 100
+    n_init: int = 1
+    frozen: frozenset[str] = frozenset()
+    accelerated: bool = False
+    seed: int = 0
+
+    def checked(self, k: int) -> Settings:
+        """These, or a ``ParameterError`` for the first that cannot work."""
+        check_settings([k], self.n_init, self.max_iter, self.tol)
+        if self.assignment not in ASSIGNMENTS:
+            raise ParameterError(f"assignment is {self.assignment!r}.", f"Give one of {ASSIGNMENTS}.")
+        if self.stop not in ("likelihood", "parameters"):
+            raise ParameterError(f"stop is {self.stop!r}.", "Give 'likelihood' or 'parameters'.")
+        return self
+
+
+def fit_mixture(
+    source: Source, family: Family, k: int, settings: Settings, start: Start | None = None
+) -> MixtureFit:
+    """Fit k components of a family; ``family`` need not be prepared."""
+    settings = settings.checked(k)
+    with one_blas_thread():  # the sums of a product depend on how many threads share it
+        frame, moments = survey(source)
+        family = family.prepared(facts_of(source, family, frame, moments))
+        em = EM(
+            family, settings.assignment, settings.tol, settings.stop,
+            settings.frozen & {"weights"}, settings.seed, settings.accelerated,
+        )  # fmt: skip
+        models = _starts(em, source, frame, moments, k, settings, start or Start())
+        runs = iterate(em, source, models, max_iter=settings.max_iter)
+        return _finish(source, em, max(runs, key=_reached), moments.total)
+
+
+def facts_of(source: Source, family: Family, frame: Frame, moments: ColumnMoments) -> Facts:
+    """What the survey told; with one more pass where the family wants covariances."""
+    facts = Facts(source.names, moments, frame.reference)
+    if not getattr(family, "needs_covariance", False):
+        return facts
+    whole = GaussianFamily("EEE").prepared(facts)
+    found = reduce(source, partial(_whole, whole))
+    return replace(facts, covariance=found.scatters[0] / found.mass[0])
+
+
+def _whole(family: GaussianFamily, block: Block) -> Any:
+    return expected_of(EM(family), np.ones((len(block), 1)), block).inner
+
+
+def _starts(
+    em: EM, source: Source, frame: Frame, moments: ColumnMoments, k: int, settings: Settings, start: Start
+) -> list[MixtureModel]:
+    if start.shares is not None:
+        return [_given(em, start, given_shares(em, source, start.shares, k))]
+    if start.model is not None:
+        whole = start.model(em.family, None)
+        if whole is not None:
+            return [whole]
+    sample = sample_of(source, frame, moments, k, settings.seed)
+    if start.centers is not None:
+        near = nearest_of(sample.standard, (start.centers - frame.reference) / sample.unit)
+        return [_given(em, start, model_of(em, sample.block, one_hot(near, k)))]
+    models = guessed(em, sample, k, start.init, settings.n_init, settings.seed)
+    return [_given(em, start, model) for model in models]
+
+
+def _given(em: EM, start: Start, model: MixtureModel) -> MixtureModel:
+    found = None if start.model is None else start.model(em.family, model)
+    return model if found is None else found
+
+
+def _reached(run: Run[MixtureModel]) -> float:
+    return run.model.best[0] if run.model.best is not None else -run.objective
+
+
+def _finish(source: Source, em: EM, run: Run[MixtureModel], total: float) -> MixtureFit:
+    """Labels and likelihood of the mixture that is returned, in one last pass."""
+    model = run.model if run.model.best is None else run.model.best[1]
+    mixture = Mixture(em.family, model.weights, model.params)
+    labels, found = map_reduce(source, partial(look_back, mixture))
+    _warn_of(source, em, run, found.mass)
+    prior = em.family.log_prior(model.params)
+    history = [-value / total for value in run.history] + [(found.log_likelihood + prior) / total]
+    return MixtureFit(mixture, labels, found.log_likelihood, prior, total, history, run.steps, run.status)
+
+
+def _warn_of(source: Source, em: EM, run: Run[MixtureModel], mass: Vector) -> None:
+    if isinstance(em.family, Collapsible):
+        flags = on_their_own(em.family.collapsed(run.model.params, None), mass)
+        report(flags, source.names, run.model.repairs)
+    if run.model.fell:
+        warnings.warn(
+            f"A step of {em.family.name} components lowered the log-likelihood; the model before it is returned. "
+            "This matters if it happens early: an own family's estimate must not lower Q.",
+            NotConvergedWarning,
+            stacklevel=4,
+        )

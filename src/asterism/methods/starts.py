@@ -1,0 +1,207 @@
+"""Where EM starts: several quick guesses on a sample, a few steps each, the best polished and handed on.
+
+Rows of a sample stand for the table (an even sample, so its likelihood estimates the table's). A guess is a
+table of shares (m, k): the groups of k-means, of Ward's method, of random rows. Every guess takes a few EM steps
+on the sample; the best goes through split-and-merge moves (``methods.splitmerge``) and then over the whole table.
+
+References
+----------
+1. Biernacki, Celeux, Govaert (2003), Choosing starting values for the EM algorithm for getting the highest likelihood
+   in multivariate Gaussian mixture models. CSDA 41:561-575.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.block import Block, Vector, block_of
+from asterism.data.source import ArraySource, Source
+from asterism.engines.context import engine
+from asterism.engines.loop import iterate
+from asterism.engines.reduce import reduce
+from asterism.errors import DataError, ParameterError
+from asterism.families.assignment import present
+from asterism.families.base import Array
+from asterism.methods.em import EM, Expected, MixtureModel
+from asterism.methods.frame import Frame
+from asterism.methods.kmeans import fit_kmeans
+from asterism.methods.seeding import sample_rows
+from asterism.stats.moments import ColumnMoments
+
+SHORT = 10  # EM steps of a guess
+WARD_ROWS = 1000  # Ward's method looks at all pairs
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some rows of a table, in offsets from its reference, with weights that add up to their number."""
+
+    block: Block  # in the table's coordinates
+    y: Array  # (m, d) offsets from the reference, missing cells at the column's mean
+    unit: Vector  # (d,) standard deviations of the columns; 1 for a constant one
+
+    @property
+    def w(self) -> Vector:
+        """(m,) weights."""
+        return self.block.weights
+
+    @cached_property
+    def standard(self) -> Array:
+        """(m, d) in units of the columns' standard deviations."""
+        return np.asarray(self.y / self.unit)
+
+    def source(self, *, standard: bool = False) -> Source:
+        """The sample as a table."""
+        return ArraySource(self.standard if standard else np.asarray(self.block.rows), self.w)
+
+
+def sample_of(source: Source, frame: Frame, moments: ColumnMoments, k: int, seed: int) -> Sample:
+    """An even sample, in an order that depends on values alone; the table itself where it is small."""
+    drawn = sample_rows(source, frame, moments, k, even=True, seed=seed)
+    w = drawn.w if drawn.whole else drawn.w * (len(drawn.w) / drawn.w.sum())
+    spread = np.sqrt(moments.variance)
+    rows = drawn.y / frame.scale + frame.reference
+    unit = np.where(spread > 0, spread, 1.0)
+    return Sample(block_of(rows, w), drawn.filled() / frame.scale, unit)
+
+
+# --- guesses ----------------------------------------------------------------------------------------------------
+
+
+def by_kmeans(sample: Sample, k: int, rng: np.random.Generator, *, standard: bool = False) -> Array:
+    """Groups of k-means."""
+    seed = int(rng.integers(2**31))
+    return one_hot(
+        fit_kmeans(sample.source(standard=standard), k, n_init=2, max_iter=30, seed=seed).labels, k
+    )
+
+
+def by_seeds(sample: Sample, k: int, rng: np.random.Generator) -> Array:
+    """Rows to the nearest of the starting centres of k-means++."""
+    seed = int(rng.integers(2**31))
+    return one_hot(fit_kmeans(sample.source(), k, max_iter=1, seed=seed).labels, k)
+
+
+def by_rows(sample: Sample, k: int, rng: np.random.Generator) -> Array:
+    """Rows to the nearest of k random rows, in standard units."""
+    rank = rng.exponential(size=len(sample.w)) / sample.w
+    chosen = sample.standard[np.resize(np.argsort(rank, kind="stable")[:k], k)]
+    return one_hot(nearest_of(sample.standard, chosen), k)
+
+
+def by_chance(sample: Sample, k: int, rng: np.random.Generator) -> Array:
+    """Random shares."""
+    shares = rng.exponential(size=(len(sample.w), k))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def by_ward(sample: Sample, k: int, rng: np.random.Generator) -> Array:
+    """Groups of Ward's method on a part of the sample; the other rows go to the nearest group mean."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    y, m = sample.standard, len(sample.w)
+    some = np.arange(m) if m <= WARD_ROWS else np.sort(rng.choice(m, WARD_ROWS, replace=False))
+    if len(some) <= k:
+        return by_rows(sample, k, rng)
+    groups = fcluster(linkage(y[some], "ward"), k, "maxclust") - 1
+    share = one_hot(groups.astype(np.int32), k) * sample.w[some, None]
+    means = (share.T @ y[some]) / np.maximum(share.sum(axis=0), np.finfo(float).tiny)[:, None]
+    return one_hot(nearest_of(y, means[share.sum(axis=0) > 0]), k)
+
+
+Guess = Callable[[Sample, int, np.random.Generator], Array]
+GUESSES: dict[str, tuple[Guess, ...]] = {
+    "auto": (by_kmeans, partial(by_kmeans, standard=True), by_ward),
+    "kmeans": (by_kmeans,),
+    "k-means++": (by_seeds,),
+    "ward": (by_ward,),
+    "random": (by_chance,),
+    "random_from_data": (by_rows,),
+}
+
+
+def nearest_of(y: Array, centers: Array) -> NDArray[np.int32]:
+    """(m,) the nearest centre."""
+    squares = (centers**2).sum(axis=1) - 2.0 * (y @ centers.T)
+    return squares.argmin(axis=1).astype(np.int32)
+
+
+def one_hot(labels: NDArray[np.int32], k: int) -> Array:
+    """(m, k) all of a row to its label."""
+    return np.eye(k)[labels]
+
+
+# --- from shares to models --------------------------------------------------------------------------------------
+
+
+def model_of(em: EM, block: Block, shares: Array) -> MixtureModel:
+    """The M-step of given shares of the rows of one block."""
+    return started(em, expected_of(em, shares, block))
+
+
+def expected_of(em: EM, shares: Array, block: Block) -> Expected:
+    """What given shares of some rows add up to."""
+    here = block.weights > 0
+    mass = shares[here] * block.weights[here, None]
+    return Expected(mass.sum(axis=0), 0.0, em.family.statistic(None, present(block), mass))
+
+
+def started(em: EM, expected: Expected) -> MixtureModel:
+    """The first model; a component that got nothing has a small share of everything."""
+    share = expected.mass / expected.mass.sum()
+    weights = np.maximum(share, 1e-3 / len(share))
+    return MixtureModel(weights / weights.sum(), em.family.estimate(expected.inner, None))
+
+
+def given_shares(em: EM, source: Source, shares: Any, k: int) -> MixtureModel:
+    """The start from a user's responsibilities (n, k)."""
+    try:
+        array = np.asarray(shares, np.float64)
+    except (TypeError, ValueError) as bad:
+        raise ParameterError("responsibilities_init is not a table of numbers.", "Give shares.") from bad
+    if array.shape != (source.n_rows, k):
+        raise ParameterError(
+            f"responsibilities_init has the shape {array.shape}.",
+            f"Give one row a row of X and one column a component: {(source.n_rows, k)}.",
+        )
+    bad_rows = np.flatnonzero(~(np.isfinite(array) & (array >= 0)).all(axis=1) | (array.sum(axis=1) <= 0))
+    if len(bad_rows):
+        raise DataError(
+            "the responsibilities are not shares.", "Give numbers from 0 to 1.", row=int(bad_rows[0])
+        )
+    return started(em, reduce(source, partial(_shares_of, em, array)))
+
+
+def _shares_of(em: EM, array: Array, block: Block) -> Expected:
+    shares = array[block.start : block.start + len(block)]
+    return expected_of(em, shares / shares.sum(axis=1, keepdims=True), block)
+
+
+def guessed(em: EM, sample: Sample, k: int, init: str, n_starts: int, seed: int) -> list[MixtureModel]:
+    """The best of many guesses after a few steps each, best first."""
+    from asterism.methods.splitmerge import improved
+
+    if init not in GUESSES:
+        raise ParameterError(f"init_params is {init!r}.", f"Give one of {', '.join(map(repr, GUESSES))}.")
+    if k == 1:
+        return [model_of(em, sample.block, np.ones((len(sample.w), 1)))]
+    kinds, rng = GUESSES[init], np.random.default_rng(seed)
+    tries = max(2, n_starts) if len(kinds) == 1 else max(1, n_starts)
+    models = [model_of(em, sample.block, guess(sample, k, rng)) for _ in range(tries) for guess in kinds]
+    best = short_runs(em, sample, models, SHORT)[:n_starts]
+    return [improved(em, sample, best[0]), *best[1:]] if em.assignment == "soft" else best
+
+
+def short_runs(em: EM, sample: Sample, models: list[MixtureModel], steps: int) -> list[MixtureModel]:
+    """All models advanced together on the sample; the best first."""
+    with engine():  # no time limit, checkpoint or progress of its own
+        runs = iterate(em, sample.source(), models, max_iter=steps)
+    if any(run.status == "interrupted" for run in runs):
+        raise KeyboardInterrupt
+    return [run.model.bare for run in sorted(runs, key=lambda run: run.objective)]
