@@ -120,16 +120,14 @@ class ProductFamily:
             (family.least_rows for family, _ in self.parts if isinstance(family, Collapsible)), default=0
         )
 
-    def collapsed(self, params: Parts, statistic: Joined) -> NDArray[np.bool_]:
+    def collapsed(self, params: Parts, statistic: Any) -> NDArray[np.bool_]:  # noqa: ARG002
         """(k, d) flags of the parts that can collapse."""
-        flags = {}
-        for (family, columns), own, part in zip(self.parts, params.parts, statistic.parts, strict=True):
+        k = len(next(iter(self.pack(params).values())))
+        flags = np.zeros((k, self._d), bool)
+        for (family, columns), own in zip(self.parts, params.parts, strict=True):
             if isinstance(family, Collapsible):
-                flags[columns] = family.collapsed(own, part)
-        out = np.zeros((len(next(iter(flags.values()))) if flags else 1, self._d), bool)
-        for columns, thin in flags.items():
-            out[:, columns] = thin
-        return out
+                flags[:, columns] = family.collapsed(own, None)
+        return flags
 
     def split(self, params: Parts, component: int, into: int) -> Parts:
         """Parts that can be are cut in two; of the others both halves have all."""

@@ -167,9 +167,9 @@ class StudentFamily:
         """As for normal components."""
         return self.normal.least_rows
 
-    def collapsed(self, params: StudentParams, statistic: StudentStatistic) -> NDArray[np.bool_]:
+    def collapsed(self, params: StudentParams, statistic: Any) -> NDArray[np.bool_]:
         """(k, d) what the floor had to hold up."""
-        return self.normal.collapsed(params.normal, statistic.normal)
+        return self.normal.collapsed(params.normal, statistic)
 
     def split(self, params: StudentParams, component: int, into: int) -> StudentParams:
         """Halves as those of a normal component, with the same degrees of freedom."""
