@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Matrix, block_of
+from asterism.data.block import Matrix, Vector, block_of
 from asterism.data.finite import require_finite
 from asterism.data.source import Piece, Source
 from asterism.errors import DataError, ParameterError
@@ -47,6 +48,7 @@ class Fitted(ABC):
 
     names: tuple[str, ...]  # of the table's columns
     missing_ok: bool = True  # whether rows may lack cells
+    by_number: bool = False  # whether points are rows' numbers in the fitted table, and nothing else
     costly: bool = False  # whether a pair costs so much that it is better remembered than measured again
 
     @abstractmethod
@@ -65,10 +67,26 @@ class Fitted(ABC):
         """(a, d) and (b, d) rows of a table -> (a, b) dissimilarities."""
         return self.tile(self.checked(a), self.points(self.checked(b)))
 
-    def checked(self, rows: Matrix, start: int = 0) -> NDArray[np.float64]:
-        """Ready rows, once it is known that they can be measured; ``start`` is the number of the first."""
-        require_finite(block_of(rows, None, start), self.names, missing_ok=self.missing_ok)
+    def checked(self, rows: Matrix, weights: Vector | None = None, start: int = 0) -> NDArray[np.float64]:
+        """Ready rows, once it is known that those that count can be measured; ``start`` is the first one's number."""
+        require_finite(block_of(rows, weights, start), self.names, missing_ok=self.missing_ok)
         return self.ready(rows)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Packed:
+    """Rows to measure to, side by side in vector lanes (``kernels.pairwise``)."""
+
+    packs: NDArray[np.float64]
+    count: int  # rows
+    missing: bool  # whether any cell of theirs is
+
+    @classmethod
+    def of(cls, ready: NDArray[np.float64]) -> Packed:
+        """These (n, width) rows."""
+        from asterism.kernels.pairwise import packed
+
+        return cls(packed(ready, ready.shape[1]), len(ready), bool(np.isnan(ready.sum())))
 
 
 class ReadySource(Source):
@@ -76,7 +94,7 @@ class ReadySource(Source):
 
     MOST_ROWS = 4096
     LEAST_ROWS = 128
-    PARTS = 16  # that a small table is cut into
+    PARTS = 8  # that a small table is cut into, at the least
 
     def __init__(self, source: Source, fitted: Fitted) -> None:
         self.source, self.fitted = source, fitted
@@ -95,7 +113,8 @@ class ReadySource(Source):
         for rows, weights in self.source.pieces(start, stop):
             for a in range(0, len(rows), size):
                 part = rows[a : a + size]
-                yield self.fitted.checked(part, row), None if weights is None else weights[a : a + size]
+                count = None if weights is None else weights[a : a + size]
+                yield self.fitted.checked(part, count, row), count
                 row += len(part)
 
     def part(self, first: int, last: int) -> Source:
@@ -134,10 +153,10 @@ def dissimilarity(metric: Any) -> Dissimilarity:
     )
 
 
-def nothing_in_common(row: int, other: int) -> DataError:
+def nothing_in_common(row: int, other: str) -> DataError:
     """The error for two rows that cannot be compared."""
     return DataError(
-        f"it has no cell in a column in which row {other} has one too: they cannot be compared.",
+        f"it has no cell in a column in which {other} has one too: they cannot be compared.",
         "Leave out rows that are nearly empty, or fill cells in.",
         row=row,
     )

@@ -70,8 +70,8 @@ class Precomputed(Dissimilarity):
 
         if source.n_rows != source.n_columns:
             raise DataError(
-                f"A precomputed matrix has as many rows as columns; this one is {source.n_rows} x {source.n_columns}.",
-                "Give all dissimilarities, or choose another metric.",
+                f"A precomputed matrix must be square; this one is {source.n_rows} x {source.n_columns}.",
+                "Give the dissimilarities of all rows to all rows, or choose another metric.",
             )
         fitted = FittedMatrix(source.names)
         reduce(source, fitted.inspect)
@@ -84,6 +84,7 @@ class FittedMatrix(Fitted):
 
     names: tuple[str, ...]
     missing_ok = False
+    by_number = True
 
     def ready(self, rows: Matrix) -> NDArray[np.float64]:
         """Lines of the matrix."""
@@ -105,6 +106,10 @@ class FittedMatrix(Fitted):
 
     def tile(self, ready: NDArray[np.float64], points: Any) -> Tile:
         """Columns of the lines."""
+        if len(points) and points[-1] - points[0] == len(points) - 1 and (np.diff(points) == 1).all():
+            return np.ascontiguousarray(
+                ready[:, points[0] : points[-1] + 1]
+            )  # neighbours: quicker than picking
         return ready[:, points]
 
     def inspect(self, block: Any) -> NoFault:

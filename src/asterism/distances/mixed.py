@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ from asterism.data.block import Matrix, Vector
 from asterism.data.columns import Column, Kind, require_known
 from asterism.data.finite import infinite_cell
 from asterism.data.source import Source
-from asterism.distances.base import Dissimilarity, Fitted, Tile
+from asterism.distances.base import Dissimilarity, Fitted, Packed, Tile
 from asterism.errors import DataError, ParameterError
 
 Weights = (
@@ -132,14 +133,17 @@ class FittedSum(Fitted):
         out[:, numbers] = (out[:, numbers] - self.low[numbers]) / self.spread[numbers]
         return np.ascontiguousarray(out)
 
-    def tile(self, ready: NDArray[np.float64], points: NDArray[np.float64]) -> Tile:
-        """Column by column."""
-        from asterism.kernels.pairwise import mixed_tile, packed
+    def points(self, ready: NDArray[np.float64], numbers: Any = None) -> Packed:  # noqa: ARG002  for precomputed
+        """The rows side by side in vector lanes."""
+        return Packed.of(ready)
 
-        out = np.empty((len(ready), len(points)))
+    def tile(self, ready: NDArray[np.float64], points: Packed) -> Tile:
+        """Column by column."""
+        from asterism.kernels.pairwise import mixed_tile
+
+        out = np.empty((len(ready), points.count))
         scale = 1.0 if self.normalised else float(self.weights.sum())
-        packs = packed(points, points.shape[1])
-        mixed_tile(np.ascontiguousarray(ready), packs, self.kinds, self.weights, scale, out)
+        mixed_tile(ready, points.packs, self.kinds, self.weights, scale, out)
         return out
 
 

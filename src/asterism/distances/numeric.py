@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Matrix
 from asterism.data.source import Source
-from asterism.distances.base import Dissimilarity, Fitted, Tile
+from asterism.distances.base import Dissimilarity, Fitted, Packed, Tile
 from asterism.errors import DataError, ParameterError
 
 
@@ -98,17 +98,19 @@ class FittedNorm(Fitted):
         out[:, : rows.shape[1]] = rows
         return out
 
-    def tile(self, ready: NDArray[np.float64], points: NDArray[np.float64]) -> Tile:
+    def points(self, ready: NDArray[np.float64], numbers: Any = None) -> Packed:  # noqa: ARG002  for precomputed
+        """The rows side by side in vector lanes."""
+        return Packed.of(ready)
+
+    def tile(self, ready: NDArray[np.float64], points: Packed) -> Tile:
         """Differences, from nothing but the two rows."""
         from asterism.kernels import pairwise as kernels
 
         how = {1.0: kernels.ABSOLUTE, 2.0: kernels.SQUARE, np.inf: kernels.LARGEST}.get(self.p, kernels.POWER)
-        missing = bool(np.isnan(points).any() or np.isnan(ready).any())
-        out = np.empty((len(ready), len(points)))
-        packs = kernels.packed(points, points.shape[1])
-        kernels.norm_tile(
-            np.ascontiguousarray(ready), packs, how, self.p, self.root, len(self.names) if missing else 0, out
-        )
+        missing = points.missing or bool(np.isnan(ready.sum()))
+        out = np.empty((len(ready), points.count))
+        d = len(self.names) if missing else 0
+        kernels.norm_tile(ready, points.packs, how, self.p, self.root, d, out)
         return out
 
 
@@ -129,7 +131,7 @@ class FittedCosine(FittedNorm):
             )
         return super().ready(unit / length[:, None])
 
-    def tile(self, ready: NDArray[np.float64], points: NDArray[np.float64]) -> Tile:
+    def tile(self, ready: NDArray[np.float64], points: Packed) -> Tile:
         """|u - v|^2 / 2."""
         tile = super().tile(ready, points)
         tile *= 0.5
@@ -150,7 +152,8 @@ class FittedMahalanobis(FittedNorm):
 
 def _product(rows: Matrix, whitener: NDArray[np.float64]) -> NDArray[np.float64]:
     """rows @ whitener, each row by itself: a row has the same bits in whatever company it comes."""
-    return np.einsum("ij,jl->il", rows.astype(np.float64, copy=False), whitener)
+    product: NDArray[np.float64] = np.einsum("ij,jl->il", rows.astype(np.float64, copy=False), whitener)
+    return product
 
 
 def _whitener(covariance: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:

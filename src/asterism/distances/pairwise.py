@@ -44,10 +44,13 @@ def square(
     points = every_row(ready)
 
     def fill(block: Block) -> None:
-        lines = out[block.start : block.start + len(block)]
-        for a in range(0, n, COLUMNS):
+        mine = slice(block.start, block.start + len(block))
+        for a in range(block.start if fitted.costly else 0, n, COLUMNS):
             b = min(a + COLUMNS, n)
-            lines[:, a:b] = fitted.tile(block.rows, fitted.points(points[a:b], np.arange(a, b)))
+            tile = fitted.tile(block.rows, fitted.points(points[a:b], np.arange(a, b)))
+            out[mine, a:b] = tile
+            if fitted.costly:  # the other triangle is the same: dearer to measure than to copy
+                out[a:b, mine] = tile.T
 
     on_threads(ready, fill)
     return out
