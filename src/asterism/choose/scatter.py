@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from asterism.errors import WeightError
+from asterism.metrics.internal import calinski_harabasz
 
 CRITERION = "Calinski-Harabasz"
 
@@ -106,15 +107,6 @@ def _candidate(fit: Fit, k: int, total: float, n: float) -> Candidate:
     within = float(fit.inertia)
     explained = 1.0 - within / total if total > 0 else 0.0
     return Candidate(k, within, explained, calinski_harabasz(within, total, k, n), fit.n_iter, fit.status)
-
-
-def calinski_harabasz(within: float, total: float, k: int, n: float) -> float | None:
-    """(T - W) / (k - 1) / (W / (n - k)): infinite where the groups leave no spread within."""
-    if k < 2 or n <= k:
-        return None
-    if within <= 0.0:
-        return math.inf
-    return (total - within) / (k - 1) / (within / (n - k))
 
 
 def verdict(choice: Choice) -> str:
