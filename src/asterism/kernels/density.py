@@ -22,9 +22,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism.kernels.diagonal import diagonal_block
+from asterism.kernels.full import full_block
+from asterism.kernels.lanes import FEW
+from asterism.kernels.shares import DRAW, HARD, SOFT
+from asterism.kernels.tied import tied_block
+
 Floats = NDArray[Any]  # float32 or float64
 Vector = NDArray[np.float64]
-TILE = 256
+
+MODES = {"soft": SOFT, "hard": HARD, "draw": DRAW}
+LOOK = 256  # rows of a block that tell how large cells are
+MOST_GROWTH = 256.0  # see ``precision``
+NEAR = {np.dtype(np.float64): 100.0, np.dtype(np.float32): 8.0}  # see ``_tied``
+ROWS_AT_ONCE = 512  # of log densities
 
 
 class GaussianTotals(NamedTuple):
@@ -47,59 +58,194 @@ def gaussian_pass(
     assignment: str = "soft",  # or "hard": all of a row to the likeliest group; or "draw"
     draws: Vector | None = None,  # (n,) for "draw": a number of [0, 1) a row, which picks its group
 ) -> GaussianTotals:
-    """Responsibilities of the rows of a block, added up about the new means."""
+    """Responsibilities of the rows of a block, added up about the new means.
+
+    A group whose share of a row is below 2^-64 gets none of it (``kernels.shares``).
+    """
+    constants = log_weights + heights(factors, offsets.shape[1])
+    chances = np.empty(0) if draws is None else np.asarray(draws, np.float64)
+    visit = _diagonal if factors.ndim == 2 else _full if len(factors) == len(offsets) else _tied
+    return visit(rows, weights, reference, offsets, factors, constants, MODES[assignment], chances)
+
+
+def heights(factors: Vector, d: int) -> Vector:
+    """log det W - d/2 log 2 pi of every matrix."""
+    diagonals = factors if factors.ndim == 2 else np.diagonal(factors, axis1=1, axis2=2)
+    return np.asarray(np.log(diagonals).sum(axis=1) - 0.5 * d * math.log(2.0 * math.pi))
+
+
+# --- the three structures ---------------------------------------------------------------------------------------
+
+
+def _full(
+    rows: Floats,
+    weights: Vector,
+    reference: Vector,
+    offsets: Vector,
+    factors: Vector,
+    constants: Vector,
+    mode: int,
+    draws: Vector,
+) -> GaussianTotals:
     k, d = offsets.shape
-    mass, sums = np.zeros(k), np.zeros((k, d))
-    scatters = np.zeros_like(factors)
-    total = best_total = 0.0
-    for a in range(0, len(rows), TILE):
-        w = weights[a : a + TILE]
-        x = np.where(w[:, None] > 0, rows[a : a + TILE].astype(np.float64) - reference, 0.0)
-        scores = _scores(x, offsets, factors, log_weights)
-        best = scores.max(axis=1)
-        log_sum = best + np.log(np.exp(scores - best[:, None]).sum(axis=1))
-        total += float(w @ log_sum)
-        best_total += float(w @ best)
-        r = np.exp(scores - log_sum[:, None])
-        if assignment == "hard":
-            r = np.eye(k)[scores.argmax(axis=1)]
-        elif assignment == "draw" and draws is not None:
-            pick = (np.cumsum(r, axis=1) <= draws[a : a + TILE, None]).sum(axis=1)
-            r = np.eye(k)[np.minimum(pick, k - 1)]
-        r = r * w[:, None]
-        mass += r.sum(axis=0)
-        for c in range(k):
-            y = x - offsets[c]
-            sums[c] += r[:, c] @ y
-            if factors.ndim == 2:
-                scatters[c] += r[:, c] @ (y * y)
-            else:
-                scatters[c if len(factors) > 1 else 0] += (y * r[:, c : c + 1]).T @ y
-    share = np.divide(1.0, mass, out=np.zeros(k), where=mass > 0)
-    shifts = sums * share[:, None]
+    kind = precision(rows, weights, reference, offsets, factors)
+    inner = padded(factors, kind)
+    mass, sums, totals = np.zeros(k), np.zeros((k, d)), np.zeros(2)
+    lower = np.zeros(inner.shape)
+    full_block(
+        rows,
+        weights,
+        reference,
+        offsets.astype(kind),
+        inner,
+        constants.astype(kind),
+        mode,
+        draws,
+        mass,
+        sums,
+        lower,
+        totals,
+    )
+    shifts = _over(sums, mass)
+    scatters = symmetric(lower, d)
+    scatters -= shifts[:, :, None] * sums[:, None, :]
+    return GaussianTotals(mass, shifts, scatters, float(totals[0]), float(totals[1]))
+
+
+def _tied(
+    rows: Floats,
+    weights: Vector,
+    reference: Vector,
+    offsets: Vector,
+    factors: Vector,
+    constants: Vector,
+    mode: int,
+    draws: Vector,
+) -> GaussianTotals:
+    """In units of the covariance, the scatter within is 1 a row in every direction and that of the means at most
+    m^2, m the farthest mean's distance from the middle: taking the one from the other costs a factor 1 + m^2 of
+    precision. Beyond ``NEAR``, group by group.
+    """
+    k, d = offsets.shape
+    kind = precision(rows, weights, reference, offsets, factors)
+    middle = offsets.mean(axis=0)
+    apart = offsets - middle
+    whitened = apart @ factors[0].T
+    if float(np.abs(whitened).max()) > NEAR[kind]:
+        every = np.broadcast_to(factors, (k, d, d))
+        same = np.broadcast_to(constants, (k,))
+        found = _full(rows, weights, reference, offsets, every, same, mode, draws)
+        return found._replace(scatters=found.scatters.sum(axis=0, keepdims=True))
+    inner = padded(factors, kind)
+    width = inner.shape[1]
+    lines = np.zeros((k, width), kind)
+    lines[:, :d] = whitened
+    mass, totals = np.zeros(k), np.zeros(2)
+    sums, lower = np.zeros((k + k % 2, width)), np.zeros((1, width, width))
+    constants = np.broadcast_to(constants, (k,)).astype(kind)
+    tied_block(
+        rows,
+        weights,
+        reference + middle,
+        inner[0],
+        lines,
+        constants,
+        mode,
+        draws,
+        mass,
+        sums,
+        lower[0],
+        totals,
+    )
+    means = _over(sums[:k, :d], mass)  # from the middle
+    scatters = symmetric(lower, d)
+    scatters[0] -= (means * mass[:, None]).T @ means
+    shifts = np.where(mass[:, None] > 0, means - apart, 0.0)
+    return GaussianTotals(mass, shifts, scatters, float(totals[0]), float(totals[1]))
+
+
+def _diagonal(
+    rows: Floats,
+    weights: Vector,
+    reference: Vector,
+    offsets: Vector,
+    factors: Vector,
+    constants: Vector,
+    mode: int,
+    draws: Vector,
+) -> GaussianTotals:
+    k, d = offsets.shape
+    kind = precision(rows, weights, reference, offsets, factors)
+    lines = np.zeros((2, k, -(-d // FEW) * FEW), kind)
+    lines[0, :, :d] = factors
+    lines[1, :, :d] = factors * offsets
+    mass, moments, totals = np.zeros(k), np.zeros(lines.shape), np.zeros(2)
+    diagonal_block(
+        rows, weights, reference, lines, constants.astype(kind), mode, draws, mass, moments, totals
+    )
+    first, second = moments[0, :, :d], moments[1, :, :d]
+    shifts = _over(first, mass)
+    scatters = np.maximum(second - shifts * first, 0.0)
+    return GaussianTotals(mass, shifts / factors, scatters / factors**2, float(totals[0]), float(totals[1]))
+
+
+# --- small parts ------------------------------------------------------------------------------------------------
+
+
+def precision(
+    rows: Floats, weights: Vector, reference: Vector, offsets: Vector, factors: Vector
+) -> np.dtype[Any]:
+    """float32 for float32 rows where that is enough, else float64.
+
+    A product W z of numbers rounded to float32 is off by about 2^-24 sum_j |W_j| (|x_j| + |mu_j|), in standard
+    deviations; where this growth is at most ``MOST_GROWTH`` (columns not nearly dependent, means not many standard
+    deviations apart), by less than 2e-5.
+    """
+    if rows.dtype != np.float32:
+        return np.dtype(np.float64)
+    some = rows[:: max(len(rows) // LOOK, 1)][weights[:: max(len(rows) // LOOK, 1)] > 0] - reference
+    size = np.sqrt(np.mean(some * some, axis=0)) if len(some) else np.zeros(rows.shape[1])
+    reach = np.abs(offsets) + size
     if factors.ndim == 2:
-        scatters -= shifts * sums
+        growth = float((factors * reach).max())
+    elif len(factors) == len(offsets):
+        growth = float((np.abs(factors) @ reach[:, :, None]).max())
     else:
-        between = shifts[:, :, None] * sums[:, None, :]
-        scatters -= between if len(factors) == k else between.sum(axis=0, keepdims=True)
-    return GaussianTotals(mass, shifts, scatters, total, best_total)
+        growth = float((np.abs(factors[0]) @ reach.T).max())
+    return np.dtype(np.float32 if growth <= MOST_GROWTH else np.float64)
+
+
+def padded(factors: Vector, kind: np.dtype[Any]) -> Floats:
+    """(k, d, d) matrices with lines and columns of zeros added, as kernels take them."""
+    k, d, _ = factors.shape
+    width = -(-d // FEW) * FEW
+    if width == d:
+        return np.ascontiguousarray(factors, kind)
+    out = np.zeros((k, width, width), kind)
+    out[:, :d, :d] = factors
+    return out
+
+
+def symmetric(lower: Vector, d: int) -> Vector:
+    """(k, d, d) matrices from their lower triangles; what stood above is not looked at."""
+    out = np.tril(lower[:, :d, :d])
+    out += np.tril(lower[:, :d, :d], -1).transpose(0, 2, 1)
+    return out
+
+
+def _over(sums: Vector, mass: Vector) -> Vector:
+    return np.divide(sums, mass[:, None], out=np.zeros_like(sums), where=mass[:, None] > 0)
 
 
 def gaussian_log_density(rows: Floats, reference: Vector, offsets: Vector, factors: Vector) -> Vector:
     """(n, k) log p_c(x) of complete rows."""
-    none = np.zeros(len(offsets))
-    return _scores(rows.astype(np.float64) - reference, offsets, factors, none)
-
-
-def _scores(x: Vector, offsets: Vector, factors: Vector, log_weights: Vector) -> Vector:
     k, d = offsets.shape
-    out = np.empty((len(x), k))
-    for c in range(k):
-        if factors.ndim == 2:
-            y, heights = (x - offsets[c]) * factors[c], factors[c]
-        else:
-            factor = factors[c if len(factors) > 1 else 0]
-            y, heights = (x - offsets[c]) @ factor.T, np.diag(factor)
-        constant = float(np.log(heights).sum()) - 0.5 * d * math.log(2.0 * math.pi) + log_weights[c]
-        out[:, c] = constant - 0.5 * (y * y).sum(axis=1)
+    out = np.empty((len(rows), k))
+    constants = np.broadcast_to(heights(factors, d), (k,))
+    for a in range(0, len(rows), ROWS_AT_ONCE):
+        x = rows[a : a + ROWS_AT_ONCE].astype(np.float64) - reference
+        for c in range(k):
+            y = x - offsets[c]
+            y = y * factors[c] if factors.ndim == 2 else y @ factors[c if len(factors) == k else 0].T
+            out[a : a + ROWS_AT_ONCE, c] = constants[c] - 0.5 * np.einsum("ij,ij->i", y, y)
     return out

@@ -1,0 +1,136 @@
+"""Scores into responsibilities, a tile at a time.
+
+    log sum_c exp(s_c)  =  best + log sum_c exp(s_c - best)          r_c = exp(s_c - best) / sum
+
+A group whose score is CUT or more below the best of a row gets no share of it. Its share would be below
+exp(-CUT) < 2^-64: all such groups together change the sum of a row by less than k 2^-64 of it, half a rounding of
+float64 for any k below 2000, and no total by more than n 2^-64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.kernels.compiled import kernel, lane_sum_kernel
+from asterism.kernels.exponential import lane_exp, lane_log
+from asterism.kernels.lanes import TILE
+
+CUT = 45.0  # nats
+SOFT, HARD, DRAW = (
+    0,
+    1,
+    2,
+)  # a row to all groups by their shares; to the likeliest; to one drawn by the shares
+
+Floats = NDArray[Any]  # float32 or float64
+
+
+@kernel
+def share_out(
+    scores: Floats,  # (k * TILE,) in: log pi p; out: w r
+    k: int,
+    w: Floats,  # (TILE,) in
+    draws: NDArray[np.float64],  # (TILE,) in: numbers of [0, 1), where groups are drawn
+    mode: int,
+    work: Floats,  # (4, TILE): best twice, sum, 1 / sum
+    totals: NDArray[np.float64],  # (2,) added to: sum w log sum exp(s), sum w max s
+) -> None:
+    """Responsibilities times weights, in place."""
+    best = work[best_scores(scores, k, work)]
+    total, scale = work[2], work[3]
+    total[:] = 0.0
+    cut = w[0] - w[0] - CUT
+    zero = w[0] - w[0]
+    for c in range(k):
+        p = c * TILE
+        for i in range(TILE):
+            gap = scores[p + i] - best[i]
+            e = lane_exp(gap)
+            e = zero if gap < cut else e
+            scores[p + i] = e
+            total[i] += e
+    add_totals(best, total, w, totals)
+    if mode != SOFT:
+        pick_one(scores, k, w, total, draws, mode)
+        return
+    for i in range(TILE):
+        scale[i] = np.divide(w[i], total[i])
+    for c in range(k):
+        p = c * TILE
+        for i in range(TILE):
+            scores[p + i] *= scale[i]
+
+
+@kernel
+def best_scores(scores: Floats, k: int, work: Floats) -> int:
+    """The line of ``work`` with the largest score of each row: read one line, write the other."""
+    work[0] = -np.inf
+    side = 0
+    for c in range(k):
+        p = c * TILE
+        old, new = work[side], work[1 - side]
+        for i in range(TILE):
+            a, b = old[i], scores[p + i]
+            new[i] = b if b > a else a
+        side = 1 - side
+    return side
+
+
+@lane_sum_kernel
+def add_totals(best: Floats, total: Floats, w: Floats, totals: NDArray[np.float64]) -> None:
+    """The log-likelihood of a tile."""
+    soft, hard = 0.0, 0.0
+    for i in range(TILE):
+        soft += np.float64(w[i]) * (np.float64(best[i]) + lane_log(np.float64(total[i])))
+        hard += np.float64(w[i]) * np.float64(best[i])
+    totals[0] += soft
+    totals[1] += hard
+
+
+@kernel
+def pick_one(
+    scores: Floats,  # (k * TILE,) in: shares times total; out: w for the group picked, else 0
+    k: int,
+    w: Floats,
+    total: Floats,
+    draws: NDArray[np.float64],
+    mode: int,
+) -> None:
+    """All of a row to one group: the first of the likeliest, or where the shares first exceed the number drawn."""
+    for i in range(TILE):
+        pick, most, sum_so_far = 0, -1.0, 0.0
+        goal = draws[i] * total[i] if mode == DRAW else 0.0
+        for c in range(k):
+            e = np.float64(scores[c * TILE + i])
+            if mode == HARD and e > most:
+                pick, most = c, e
+            if mode == DRAW and e > 0.0 and sum_so_far <= goal:
+                pick = c
+            sum_so_far += e
+            scores[c * TILE + i] = 0.0
+        scores[pick * TILE + i] = w[i]
+
+
+@lane_sum_kernel
+def lane_mass(r: Floats) -> float:
+    """The sum of w r of one group over a tile."""
+    total = 0.0
+    for i in range(TILE):
+        total += np.float64(r[i])
+    return total
+
+
+@kernel
+def pick_rows(
+    r: Floats,  # (TILE,) in: w r of one group
+    pick: NDArray[np.int64],  # (TILE + 1,) out: the rows with a share
+) -> int:
+    """How many rows have a share in a group, and which."""
+    m = 0
+    for i in range(TILE):
+        pick[m] = i
+        m += 1 if r[i] > 0 else 0
+    return m

@@ -1,0 +1,94 @@
+"""One covariance matrix for all groups: scores, sums and one scatter of the rows of a block.
+
+Rows are whitened once, y = W (x - g), and then compared with whitened means: k d work a row instead of k d^2. As
+shares of a row add up to 1, what all groups scatter is what all rows scatter, less what the means do:
+
+    sum_c sum_i w r (x - mean_c)(x - mean_c)'  =  sum_i w (x - g)(x - g)'  -  sum_c N_c (mean_c - g)(mean_c - g)'
+
+for any point g: one product instead of k.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.kernels.compiled import kernel
+from asterism.kernels.diagonal import score_diagonal
+from asterism.kernels.lanes import TILE, add_cross_products, add_products, load_tile, scale_tile
+from asterism.kernels.shares import lane_mass, share_out
+
+Floats = NDArray[Any]  # float32 or float64
+
+
+@kernel
+def tied_block(
+    rows: Floats,  # (n, d) in
+    weights: NDArray[np.float64],  # (n,) in
+    middle: NDArray[np.float64],  # (d,) in: g
+    factor: Floats,  # (padded d, padded d) in: W; its type is that of the arithmetic
+    whitened: Floats,  # (k, padded d) in: W (mean - g)
+    constants: Floats,  # (k,) in
+    mode: int,
+    draws: NDArray[np.float64],  # (n,) in; or none
+    mass: NDArray[np.float64],  # (k,) added to
+    sums: NDArray[np.float64],  # (even k, padded d) added to: sum w r (x - g)
+    scatter: NDArray[np.float64],  # (padded d, padded d) added to: sum w (x - g)(x - g)', lower triangle
+    totals: NDArray[np.float64],  # (2,) added to
+) -> None:
+    """Read once, tile by tile: whiten, score, share out, add up."""
+    k, width = len(constants), len(factor)
+    tile = np.zeros(width * TILE, factor.dtype)
+    y = np.zeros(width * TILE, factor.dtype)
+    ones = np.ones(width, factor.dtype)
+    scores = np.zeros(len(sums) * TILE, factor.dtype)
+    work = np.empty((4, TILE), factor.dtype)
+    w, chance = np.zeros(TILE, factor.dtype), np.zeros(TILE)
+    for number in range(-(-len(rows) // TILE)):
+        first = number * TILE
+        load_tile(rows, weights, middle, first, tile, w)
+        if len(draws):
+            chance[: min(TILE, len(rows) - first)] = draws[first : first + TILE]
+        whiten(tile, factor, y)
+        for c in range(k):
+            score_diagonal(y, ones, whitened[c], constants[c], scores[c * TILE : (c + 1) * TILE])
+        share_out(scores, k, w, chance, mode, work, totals)
+        for c in range(k):
+            mass[c] += lane_mass(scores[c * TILE : (c + 1) * TILE])
+        add_cross_products(scores, tile, sums)
+        scale_tile(tile, w, y)
+        add_products(y, tile, TILE, scatter)
+
+
+@kernel
+def whiten(
+    tile: Floats,  # (padded d * TILE,) in
+    factor: Floats,  # (padded d, padded d) in: lower triangular
+    y: Floats,  # (padded d * TILE,) out: W x
+) -> None:
+    """Two lines of W against four columns at a time."""
+    y[:] = 0.0
+    for half in range(len(factor) // 2):
+        a = 2 * half
+        p = a * TILE
+        for quarter in range((a + 5) // 4):
+            j = 4 * quarter
+            a0, a1, a2, a3 = factor[a, j], factor[a, j + 1], factor[a, j + 2], factor[a, j + 3]
+            b0, b1, b2, b3 = (
+                factor[a + 1, j],
+                factor[a + 1, j + 1],
+                factor[a + 1, j + 2],
+                factor[a + 1, j + 3],
+            )
+            q = j * TILE
+            for i in range(TILE):
+                x0, x1, x2, x3 = (
+                    tile[q + i],
+                    tile[q + TILE + i],
+                    tile[q + 2 * TILE + i],
+                    tile[q + 3 * TILE + i],
+                )
+                y[p + i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
+                y[p + TILE + i] += (b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)
