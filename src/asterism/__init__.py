@@ -17,20 +17,39 @@ _HOME = {
     "Finding": "asterism.finding",
     "KMeans": "asterism.estimators.kmeans",
     "SoftKMeans": "asterism.estimators.softkmeans",
+    "KMedoids": "asterism.estimators.kmedoids",
     "Mixture": "asterism.estimators.mixture",
     "GaussianMixture": "asterism.estimators.gaussian_mixture",
+    "BernoulliMixture": "asterism.estimators.families",
+    "MultinomialMixture": "asterism.estimators.families",
+    "PoissonMixture": "asterism.estimators.families",
+    "StudentMixture": "asterism.estimators.families",
+    "CategoricalMixture": "asterism.estimators.mixed",
+    "MixedMixture": "asterism.estimators.mixed",
     "PCA": "asterism.estimators.pca",
     "Standardizer": "asterism.estimators.standardizer",
 }
 
-__all__ = ["GaussianMixture", "KMeans", "Mixture", "PCA", "SoftKMeans", "Standardizer", "engine", "errors", "find", "read"]  # noqa: RUF022  classes, then functions
+__all__ = [  # noqa: RUF022  classes, then functions
+    "BernoulliMixture", "CategoricalMixture", "GaussianMixture", "KMeans", "KMedoids", "MixedMixture", "Mixture",
+    "MultinomialMixture", "PCA", "PoissonMixture", "SoftKMeans", "Standardizer", "StudentMixture",
+    "engine", "errors", "find", "metrics", "read",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from asterism import errors as errors
+    from asterism import metrics as metrics
     from asterism.data.read import read as read
     from asterism.engines.context import engine as engine
+    from asterism.estimators.families import BernoulliMixture as BernoulliMixture
+    from asterism.estimators.families import MultinomialMixture as MultinomialMixture
+    from asterism.estimators.families import PoissonMixture as PoissonMixture
+    from asterism.estimators.families import StudentMixture as StudentMixture
     from asterism.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from asterism.estimators.kmeans import KMeans as KMeans
+    from asterism.estimators.kmedoids import KMedoids as KMedoids
+    from asterism.estimators.mixed import CategoricalMixture as CategoricalMixture
+    from asterism.estimators.mixed import MixedMixture as MixedMixture
     from asterism.estimators.mixture import Mixture as Mixture
     from asterism.estimators.pca import PCA as PCA
     from asterism.estimators.softkmeans import SoftKMeans as SoftKMeans
@@ -40,12 +59,12 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "errors":
-        return import_module("asterism.errors")
+    if name in ("errors", "metrics"):
+        return import_module(f"asterism.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'asterism' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME, "errors"])
+    return sorted([*globals(), *_HOME, "errors", "metrics"])

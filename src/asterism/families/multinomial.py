@@ -51,12 +51,14 @@ class MultinomialFamily(Adding):
 
     prior: Any = None  # None, "conjugate", or how many counts it is worth
     names: tuple[str, ...] = ()  # (d,) of the columns, for messages
+    total: int = 100  # what sampled rows share out: totals are no part of the model
     name: str = "multinomial"
 
     def prepared(self, facts: Facts) -> MultinomialFamily:
-        """With the names of the table."""
+        """With the names of the table, and the mean total of its rows."""
         strength(self.prior)
-        return replace(self, names=facts.names)
+        total = max(round(float(np.clip(facts.moments.mean.sum(), 1, 1e9))), 1)
+        return replace(self, names=facts.names, total=total)
 
     def n_parameters(self, k: int) -> int:
         """All shares but one."""
@@ -101,12 +103,10 @@ class MultinomialFamily(Adding):
 
     # --- sample ---
 
-    def sample(
-        self, params: CountShares, component: int, n: int, rng: np.random.Generator, total: int = 100
-    ) -> Array:
-        """(n, d) counts that share out ``total``: totals are not part of the model."""
+    def sample(self, params: CountShares, component: int, n: int, rng: np.random.Generator) -> Array:
+        """(n, d) counts that share out ``total``."""
         p = params.probabilities[component]
-        return rng.multinomial(total, p / p.sum(), n).astype(np.float64)
+        return rng.multinomial(self.total, p / p.sum(), n).astype(np.float64)
 
     def impute(self, params: CountShares, block: Block, r: Array) -> Array:
         """(n, d) expected counts in missing cells."""
