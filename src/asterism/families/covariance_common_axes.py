@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Objective = Callable[[Array], tuple[float, Array]]  # lengths v (k, d) -> what to minimise, weights p (k,)
 
-SWEEPS = 100  # over all planes, at most; the last few hardly move anything
-TOLERANCE = 1e-14  # of the objective, per row and column
+SWEEPS = 100  # over all planes, at most
+SETTLED = 1e-9  # largest angle of a sweep; the objective moves by its square
 
 
 def common_axes(scatters: Array, objective: Objective, start: Array | None) -> Array:
@@ -56,16 +56,13 @@ def _above_rounding(v: Array) -> Array:
 
 def _turn(scatters: Array, objective: Objective, axes: Array) -> tuple[float, Array]:
     axes = axes.copy()
-    value = objective(lengths_along(scatters, axes))[0]
     for _ in range(SWEEPS):
         turned = axes.T @ scatters @ axes
-        for p, q in _rounds(len(axes)):
-            _turn_planes(turned, axes, objective, p, q)
-        before, value = value, objective(lengths_along(scatters, axes))[0]
-        if before - value <= TOLERANCE * (1.0 + abs(value)):
+        if max(_turn_planes(turned, axes, objective, p, q) for p, q in _rounds(len(axes))) <= SETTLED:
             break
     left, _, right = np.linalg.svd(axes)  # rounding of many turns
-    return value, left @ right
+    axes = left @ right
+    return objective(lengths_along(scatters, axes))[0], axes
 
 
 def _turn_planes(
@@ -74,8 +71,11 @@ def _turn_planes(
     objective: Objective,
     p: NDArray[np.intp],  # (h,) first axis of each plane
     q: NDArray[np.intp],  # (h,) second
-) -> None:
-    """The best angle in every plane: smallest eigenvector of ``sum_c p_c (1/v_p - 1/v_q) W_c`` within it."""
+) -> float:
+    """Turns every plane by its best angle, and gives the largest.
+
+    That is the smallest eigenvector of ``sum_c p_c (1/v_p - 1/v_q) W_c`` within the plane.
+    """
     v = _above_rounding(np.diagonal(turned, axis1=1, axis2=2))
     weights = objective(v)[1]
     tilt = weights[:, None] * (1.0 / v[:, p] - 1.0 / v[:, q])
@@ -86,6 +86,7 @@ def _turn_planes(
     _rotate_columns(axes, p, q, c, s)
     _rotate_columns(turned, p, q, c, s)
     _rotate_columns(turned.swapaxes(1, 2), p, q, c, s)
+    return float(np.abs(angle).max())
 
 
 def _rotate_columns(a: Array, p: NDArray[np.intp], q: NDArray[np.intp], c: Array, s: Array) -> None:

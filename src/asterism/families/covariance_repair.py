@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 FLOOR = 1e-8  # a spread of 1e-4 of a column's own is the narrowest group we believe in
+ROUNDING = 1e-12  # of a group's own longest axis: nothing shorter survives a factorisation
 EMPTY = 1e-12  # a group with less than this share of the weight says nothing of its own spread
 
 
@@ -59,12 +60,17 @@ def fill_empty(n: Array, scatters: Array) -> tuple[Array, Array, tuple[Repair, .
 
 
 def lift_each(n: Array, scatters: Array, units: Array, floor: float) -> Mended:
-    """Every group reaches the floor in every direction: what VVI, EVI, VVV, EVV, VVE and EVE need."""
+    """Every group reaches the floor in every direction: what shapes or axes of groups' own need.
+
+    Common shapes with varying volumes (VEI, VEE, VEV) need it too: a group that is flat in one direction and heavier
+    than the others would pull the common shape after it without end.
+    """
     if scatters.ndim == 2:
         return _lift_diagonals(n, scatters, units, floor, range(len(n)))
     lifted, repairs = scatters, []
-    for c in _suspects(n, scatters, units, floor):
-        extra, columns = _deficit(scatters[c], floor * n[c], units)
+    least = _least(n, scatters, units, floor)
+    for c in _suspects(scatters, least, units):
+        extra, columns = _deficit(scatters[c], least[c], units)
         if columns:
             lifted = scatters.copy() if lifted is scatters else lifted
             lifted[c] += extra
@@ -73,23 +79,24 @@ def lift_each(n: Array, scatters: Array, units: Array, floor: float) -> Mended:
 
 
 def lift_shared(n: Array, scatters: Array, units: Array, floor: float) -> Mended:
-    """The groups together reach the floor in every direction: what EEI, EEE and common shapes need."""
+    """The groups together reach the floor in every direction: what EEI and EEE need."""
     total = n.sum()
     pooled = scatters.sum(axis=0)
     shares = n / total if len(scatters) > 1 else np.ones(1)
     if scatters.ndim == 2:
         lifted, repairs = _lift_diagonals(np.array([total]), pooled[None], units, floor, [None])
         return (scatters + shares[:, None] * (lifted[0] - pooled) if repairs else scatters), repairs
-    if not len(_suspects(np.array([total]), pooled[None], units, floor)):
+    least = _least(np.array([total]), pooled[None], units, floor)
+    if not len(_suspects(pooled[None], least, units)):
         return scatters, ()
-    extra, columns = _deficit(pooled, floor * total, units)
+    extra, columns = _deficit(pooled, least[0], units)
     if not columns:
         return scatters, ()
     return scatters + shares[:, None, None] * extra, (Repair(None, columns, "collapsed"),)
 
 
 def lift_volumes(n: Array, scatters: Array, units: Array, floor: float) -> Mended:
-    """Every group has some spread in some direction: what VII and varying volumes of a common shape need."""
+    """Every group has some spread in some direction: what VII needs."""
     k, d = len(n), len(units)
     spreads = (_diagonals(scatters) / units).sum(axis=1)
     low = np.flatnonzero(spreads < floor * n * d)
@@ -110,26 +117,11 @@ def lift_total(n: Array, scatters: Array, units: Array, floor: float) -> Mended:
     return _plus_diagonals(scatters, extra), (Repair(None, tuple(range(d)), "collapsed"),)
 
 
-def lift_shape(n: Array, scatters: Array, units: Array, floor: float) -> Mended:
-    """A common shape and every volume: VEI, VEE."""
-    shared, repairs = lift_shared(n, scatters, units, floor)
-    lifted, more = lift_volumes(n, shared, units, floor)
-    return lifted, repairs + more
-
-
 def lift_lengths(n: Array, scatters: Array, units: Array, floor: float) -> Mended:
-    """A common shape along every group's own axes: EEV, VEV.
-
-    Only where the j-th longest axes of all groups together have no length is there anything to mend.
-    """
+    """The j-th longest axes of all groups together have some length: what EEV needs."""
     lengths = np.linalg.eigvalsh(scatters).sum(axis=0)
     least = max(floor * float(units.min()), len(units) * np.finfo(float).eps * float(lengths[-1] / n.sum()))
-    lifted: Array = scatters
-    repairs: tuple[Repair, ...] = ()
-    if lengths[0] < least * n.sum():
-        lifted, repairs = lift_each(n, scatters, units, floor)
-    lifted, more = lift_volumes(n, lifted, units, floor)
-    return lifted, repairs + more
+    return lift_each(n, scatters, units, floor) if lengths[0] < least * n.sum() else (scatters, ())
 
 
 def _lift_diagonals(
@@ -145,13 +137,20 @@ def _lift_diagonals(
     return (np.where(low, least, diagonals) if repairs else diagonals), repairs
 
 
-def _suspects(n: Array, scatters: Array, units: Array, floor: float) -> NDArray[np.intp]:
+def _least(n: Array, scatters: Array, units: Array, floor: float) -> Array:
+    """(k,) the least scatter of a standardised direction."""
+    longest = (_diagonals(scatters) / units).max(axis=1)
+    least: Array = np.maximum(floor * n, ROUNDING * longest)
+    return least
+
+
+def _suspects(scatters: Array, least: Array, units: Array) -> NDArray[np.intp]:
     """Groups below the floor, by a Cholesky factorisation of what is above it: it costs next to nothing."""
-    above = scatters - (floor * n)[:, None, None] * np.diag(units)
+    above = scatters - least[:, None, None] * np.diag(units)
     try:
         np.linalg.cholesky(above)
     except np.linalg.LinAlgError:
-        return np.array([c for c in range(len(n)) if not _definite(above[c])], dtype=np.intp)
+        return np.array([c for c in range(len(least)) if not _definite(above[c])], dtype=np.intp)
     return np.empty(0, dtype=np.intp)
 
 
