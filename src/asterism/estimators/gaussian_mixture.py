@@ -138,7 +138,7 @@ class GaussianMixture(BaseMixture):
         def given(family: Any, found: MixtureModel | None) -> MixtureModel | None:
             if found is None and (weights is None or means is None or matrices is None):
                 return None
-            params = None if found is None else found.params
+            params: Any = None if found is None else found.params
             offsets = params.means if means is None else means - family.reference
             covariances = (
                 params.covariances if matrices is None else Covariances.given(family.structure, matrices)
@@ -209,7 +209,7 @@ def _inverted(kind: str, precisions: Array, k: int, d: int) -> Array:
         raise ParameterError(
             "precisions_init is not positive definite.", "Give inverses of covariances."
         ) from bad
-    return np.linalg.inv(full)
+    return np.asarray(np.linalg.inv(full), np.float64)
 
 
 def _carried(family: Any, weights: Array, means: Array, params: GaussianParams) -> MixtureModel:

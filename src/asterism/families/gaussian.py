@@ -154,10 +154,10 @@ class GaussianFamily:
                 heights = np.where(np.isnan(z), 0.0, np.log(params.factors) - 0.5 * LOG_2_PI)
                 out[rows] = heights.sum(axis=2) - 0.5 * np.nansum(z * z, axis=2)
             return out
-        for seen, rows in patterns(y):
+        for seen, members in patterns(y):
             conditional = Conditional.of(params.means, params.matrices, seen)
-            for part in chunks(len(rows), out.shape[1] * y.shape[1]):
-                out[rows[part]] = conditional.log_density(y[rows[part]])
+            for part in chunks(len(members), out.shape[1] * y.shape[1]):
+                out[members[part]] = conditional.log_density(y[members[part]])
         return out
 
     # --- statistic ---
@@ -393,11 +393,11 @@ class GaussianFamily:
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> GaussianParams:
         """The params again."""
         means = arrays["means"]
-        kept = (arrays.get(name) for name in ("variances", "axes", "matrices"))
-        return GaussianParams(means, Covariances(self.structure, len(means), *kept))
+        variances, axes, matrices = (arrays.get(name) for name in ("variances", "axes", "matrices"))
+        return GaussianParams(means, Covariances(self.structure, len(means), variances, axes, matrices))
 
     def _offsets(self, rows: NDArray[Any]) -> Array:
-        return np.subtract(rows, self.reference, dtype=np.float64)
+        return np.asarray(np.subtract(rows, self.reference, dtype=np.float64))
 
     def _vague(self, y: Array, mass: Array) -> GaussianParams:
         """Means of the rows themselves and the table's variances: fills missing cells when nothing is known yet."""

@@ -34,7 +34,8 @@ from asterism.methods.accelerate import Trail
 from asterism.methods.repair import repaired
 
 PART = 1 << 13  # rows whose shares are kept at a time
-ROUNDING = 1e-10  # a relative fall that rounding can make
+ROUNDING = 1e-10  # a relative fall that rounding makes anywhere
+SERIOUS = 1e-6  # one that rounding does not even make where covariances are nearly singular
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class EM:
         """The M-step; or back, where the last step led down."""
         reached = self._height(model, statistic)
         if self._has_fallen(model, reached):
-            return self._back(model)
+            return self._back(model, reached)
         total = float(statistic.mass.sum())
         after = replace(
             self._maximised(model, statistic),
@@ -139,7 +140,7 @@ class EM:
         if isinstance(self.family, Collapsible):
             after = repaired(self.family, after, statistic)
         if self.accelerated and self.assignment == "soft" and isinstance(self.family, Linear):
-            after = self._leapt(model, after, statistic)
+            after = self._leapt(self.family, model, after, statistic)
         return after
 
     def _maximised(self, model: MixtureModel, statistic: Expected) -> MixtureModel:
@@ -158,18 +159,21 @@ class EM:
             return False
         return bool(reached < model.seen - ROUNDING * abs(model.seen))
 
-    def _back(self, model: MixtureModel) -> MixtureModel:
+    def _back(self, model: MixtureModel, reached: float) -> MixtureModel:
         """A leap that was too long is not taken; a step that led down ends the run where it was best."""
         assert model.before is not None
         if model.leap:
             return replace(model.before, step=model.step + 1, trail=model.trail.shortened)
-        return replace(model.before, step=model.step + 1, seen=model.seen, gain=0.0, fell=True)
+        fell = bool(reached < model.seen - SERIOUS * abs(model.seen))
+        return replace(model.before, step=model.step + 1, seen=model.seen, gain=0.0, fell=fell)
 
-    def _leapt(self, model: MixtureModel, plain: MixtureModel, statistic: Expected) -> MixtureModel:
+    def _leapt(
+        self, family: Linear, model: MixtureModel, plain: MixtureModel, statistic: Expected
+    ) -> MixtureModel:
         """Where the accelerator proposes to go, with the plain step to fall back on."""
         if plain.repairs > model.repairs or self.settled(model, plain):
             return replace(plain, trail=Trail())
-        trail, proposal = model.trail.extended(self.family, statistic, leapt=model.leap)
+        trail, proposal = model.trail.extended(family, statistic, leapt=model.leap)
         plain = replace(plain, trail=trail)
         if proposal is None:
             return plain

@@ -74,7 +74,7 @@ def look_back(mixture: Mixture, block: Block) -> tuple[NDArray[np.int32], Told]:
             heights = log_sum(scores)
             total += float(w[here] @ heights[here])
             surprise += float(w[here] @ (heights - scores.max(axis=1))[here])
-    mass = np.bincount(labels, block.weights, mixture.k)
+    mass = np.bincount(labels, block.weights, mixture.k).astype(np.float64)
     return labels, Told(total, surprise, mass)
 
 
@@ -114,7 +114,7 @@ def _by_piece(names: tuple[str, ...], f: Callable[[Block], NDArray[Any]], block:
 
 
 def _labels(mixture: Mixture, block: Block) -> NDArray[np.int32]:
-    return mixture.scores(block).argmax(axis=1).astype(np.int32)
+    return np.asarray(mixture.scores(block).argmax(axis=1), np.int32)
 
 
 def _shares(mixture: Mixture, block: Block) -> Array:

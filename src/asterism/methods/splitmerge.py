@@ -34,13 +34,13 @@ PROMISE = 1e-4  # a row: below, a move is not worth trying
 
 def improved(em: EM, sample: Sample, model: MixtureModel) -> MixtureModel:
     """The model after all moves that raise the likelihood of the sample."""
-    from asterism.methods.starts import model_of, short_runs
+    from asterism.methods.starts import in_order, model_of, short_runs
 
     if len(model.weights) < 3:
         return model
     height = height_of(em, sample, model)
     for _ in range(ROUNDS):
-        moves = promising(em, sample, model)
+        moves = [in_order(sample, shares) for shares in promising(em, sample, model)]
         if not moves:
             return model
         models = [model_of(em, sample.block, shares) for shares in moves]

@@ -126,10 +126,20 @@ GUESSES: dict[str, tuple[Guess, ...]] = {
 }
 
 
+def in_order(sample: Sample, shares: Array) -> Array:
+    """The same groups, numbered by where they lie along the first column in which they differ.
+
+    Guesses number groups as they find them; so numbered, the same groups have the same numbers in any unit.
+    """
+    mass = shares * sample.w[:, None]
+    means = (mass.T @ sample.standard) / np.maximum(mass.sum(axis=0), np.finfo(float).tiny)[:, None]
+    return np.ascontiguousarray(shares[:, np.lexsort(np.round(means, 6).T[::-1])])
+
+
 def nearest_of(y: Array, centers: Array) -> NDArray[np.int32]:
     """(m,) the nearest centre."""
     squares = (centers**2).sum(axis=1) - 2.0 * (y @ centers.T)
-    return squares.argmin(axis=1).astype(np.int32)
+    return np.asarray(squares.argmin(axis=1), np.int32)
 
 
 def one_hot(labels: NDArray[np.int32], k: int) -> Array:
@@ -193,7 +203,8 @@ def guessed(em: EM, sample: Sample, k: int, init: str, n_starts: int, seed: int)
         return [model_of(em, sample.block, np.ones((len(sample.w), 1)))]
     kinds, rng = GUESSES[init], np.random.default_rng(seed)
     tries = max(2, n_starts) if len(kinds) == 1 else max(1, n_starts)
-    models = [model_of(em, sample.block, guess(sample, k, rng)) for _ in range(tries) for guess in kinds]
+    guesses = [in_order(sample, guess(sample, k, rng)) for _ in range(tries) for guess in kinds]
+    models = [model_of(em, sample.block, shares) for shares in guesses]
     best = short_runs(em, sample, models, SHORT)[:n_starts]
     return [improved(em, sample, best[0]), *best[1:]] if em.assignment == "soft" else best
 
