@@ -88,7 +88,9 @@ def find(parent: NDArray[np.int64], i: int) -> int:
 def spanning_tree(
     tiles: Tiles,
     near: NDArray[np.int64],  # (t * TILE,) in, from ``nearest_places``; destroyed
-    known: NDArray[np.float64],  # (t * TILE,) in; destroyed. No point of another component is nearer than this
+    known: NDArray[
+        np.float64
+    ],  # (t * TILE,) in; destroyed. No point of another component is nearer than this
     pairs: NDArray[np.int64],  # (n - 1, 2) out, numbers of the points joined
     lengths: NDArray[np.float64],  # (n - 1,) out, squared
 ) -> None:
@@ -96,7 +98,10 @@ def spanning_tree(
     m, t = len(tiles.owner), len(tiles.places)
     parent, group = np.arange(m), np.arange(m)
     whole, count = np.full(t, -1), np.empty(m, np.int64)
-    best, edge = np.empty(m), np.empty((m, 2), np.int64)  # of each component: the shortest edge that leaves it
+    best, edge = (
+        np.empty(m),
+        np.empty((m, 2), np.int64),
+    )  # of each component: the shortest edge that leaves it
     x, bound = np.zeros(tiles.places.shape[1], np.float32), np.empty(t, np.float32)
     distance = np.empty(TILE, np.float32)
     done = 0
@@ -105,7 +110,9 @@ def spanning_tree(
         best[:] = np.inf
         for q in range(m):  # neighbours that are still outside cost nothing
             g = group[q]
-            if tiles.owner[q] >= 0 and group[near[q]] != g and known[q] < best[g]:
+            if tiles.owner[q] < 0 or g == largest:
+                continue  # the largest takes no edge: not knowing all of its neighbours, it could take a wrong one
+            if group[near[q]] != g and known[q] < best[g]:
                 best[g], edge[g, 0], edge[g, 1] = known[q], q, near[q]
         for q in range(m):
             g = group[q]

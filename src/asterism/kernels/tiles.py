@@ -1,8 +1,8 @@
 """Points in tiles of 32 near neighbours, each tile with its box: how trees look for what is near.
 
 A search measures its distance to all boxes (a vector loop over tiles), then looks only into tiles whose box is near
-enough (a vector loop over the 32 places of a tile). Both are done in float32, at half the traffic, and decide nothing:
-what may be nearer than the best so far is measured again in float64.
+enough (a vector loop over the 32 places of a tile). Both are done in float32, at half the traffic, and decide
+nothing: what may be nearer than the best so far is measured again in float64.
 
     |x32 - y32| differs from |x - y| by at most e = 2^-22 sqrt(d) R, where no coordinate exceeds R, so
     |x - y|^2 < b   implies   |x32 - y32|^2 < (sqrt(b) + e)^2 <= 1.001 b + 1001 e^2   (``loosened``)

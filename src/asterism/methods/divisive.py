@@ -1,0 +1,35 @@
+"""Divisive trees: from one cluster down to single rows, by splinter groups (DIANA).
+
+The height of a split is the diameter of the cluster that is split, so the tree has SciPy's format: read from the
+bottom, line i merges what a split parted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from asterism.data.block import Vector
+from asterism.data.source import Source
+from asterism.distances.pairwise import square
+from asterism.methods.cut import Tree
+
+
+def split_tree(source: Source, weights: Vector, metric: Any = "euclidean") -> Tree:
+    """The tree of the rows of a source, of any dissimilarity; an (n, n) matrix must fit the memory."""
+    return split_matrix(square(source, metric), weights)
+
+
+def split_matrix(distances: Any, weights: Vector) -> Tree:
+    """The tree of n rows whose (n, n) dissimilarities are given."""
+    from asterism.kernels.chain import label_merges
+    from asterism.kernels.diana import split_all
+
+    n = len(weights)
+    pairs, diameters = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    split_all(distances, weights, pairs, diameters)
+    order = np.argsort(diameters, kind="stable")  # splits come smallest first: a part before its whole
+    tree = np.empty((n - 1, 4))
+    label_merges(pairs[order], diameters[order], weights, tree)
+    return tree
