@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +26,15 @@ from numpy.typing import NDArray
 from asterism.data.block import Matrix, Vector, block_of
 from asterism.data.finite import require_finite
 from asterism.data.source import Piece, Source
-from asterism.errors import DataError, ParameterError
+from asterism.errors import ParameterError
 
 Tile = NDArray[np.float64]  # (a, b) dissimilarities of a rows to b rows
 
 
 class Dissimilarity(ABC):
     """How unlike two rows are; what it needs to know of the table it has yet to be told."""
+
+    takes_kinds: ClassVar[bool] = False  # whether it goes by the kinds of columns, or calculates with numbers
 
     @abstractmethod
     def prepare(self, source: Source) -> Fitted:
@@ -47,6 +49,7 @@ class Fitted(ABC):
     """
 
     names: tuple[str, ...]  # of the table's columns
+    unknown: float = np.nan  # the dissimilarity of rows that have no cell in common
     missing_ok: bool = True  # whether rows may lack cells
     by_number: bool = False  # whether points are rows' numbers in the fitted table, and nothing else
     costly: bool = False  # whether a pair costs so much that it is better remembered than measured again
@@ -57,7 +60,7 @@ class Fitted(ABC):
 
     @abstractmethod
     def tile(self, ready: NDArray[np.float64], points: Any) -> Tile:
-        """(a, width) rows, and b points -> (a, b); NaN where two rows have no cell in common."""
+        """(a, width) rows, and b points -> (a, b)."""
 
     def points(self, ready: NDArray[np.float64], numbers: Any = None) -> Any:  # noqa: ARG002  for precomputed
         """What ``tile`` takes for its second set of rows; ``numbers`` are their places in the fitted table."""
@@ -150,13 +153,4 @@ def dissimilarity(metric: Any) -> Dissimilarity:
     meant = f"Did you mean {close[0]!r}? " if close else ""
     raise ParameterError(
         f"metric is {metric!r}.", f"{meant}Known are {', '.join(known)}, and any function of two rows."
-    )
-
-
-def nothing_in_common(row: int, other: str) -> DataError:
-    """The error for two rows that cannot be compared."""
-    return DataError(
-        f"it has no cell in a column in which {other} has one too: they cannot be compared.",
-        "Leave out rows that are nearly empty, or fill cells in.",
-        row=row,
     )

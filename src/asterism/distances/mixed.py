@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,8 @@ class Gower(Dissimilarity):
     array([[0.  , 0.25, 1.  , 0.  ]])
     """
 
+    takes_kinds: ClassVar[bool] = True
+
     column_weights: Weights = None
     asymmetric: Sequence[
         str
@@ -81,6 +83,8 @@ class WeightedSum(Dissimilarity):
            [7., 0.]])
     """
 
+    takes_kinds: ClassVar[bool] = True
+
     column_weights: Weights = None
     treat_as: Mapping[str, Kind] | Kind | None = (
         None  # kinds other than the table's: for some columns, or all
@@ -104,6 +108,8 @@ class WeightedSum(Dissimilarity):
 class Mismatch(Dissimilarity):
     """The share of columns in which two rows differ (Hamming)."""
 
+    takes_kinds: ClassVar[bool] = True
+
     column_weights: Weights = None
 
     def prepare(self, source: Source) -> Fitted:
@@ -125,6 +131,7 @@ class FittedSum(Fitted):
     low: Vector  # (d,) what numbers are counted from
     spread: Vector  # (d,) what they are divided by
     normalised: bool  # a mean over columns, not a sum
+    unknown: float = np.nan
 
     def ready(self, rows: Matrix) -> NDArray[np.float64]:
         """Numbers in units of their range; codes as they are."""
@@ -143,7 +150,7 @@ class FittedSum(Fitted):
 
         out = np.empty((len(ready), points.count))
         scale = 1.0 if self.normalised else float(self.weights.sum())
-        mixed_tile(ready, points.packs, self.kinds, self.weights, scale, out)
+        mixed_tile(ready, points.packs, self.kinds, self.weights, scale, self.unknown, out)
         return out
 
 

@@ -86,6 +86,7 @@ class FittedNorm(Fitted):
     names: tuple[str, ...]
     p: float
     root: bool  # whether to end with the p-th root
+    unknown: float = np.nan
 
     def ready(self, rows: Matrix) -> NDArray[np.float64]:
         """The rows as they are, columns filled up to a multiple of four."""
@@ -110,7 +111,7 @@ class FittedNorm(Fitted):
         missing = points.missing or bool(np.isnan(ready.sum()))
         out = np.empty((len(ready), points.count))
         d = len(self.names) if missing else 0
-        kernels.norm_tile(ready, points.packs, how, self.p, self.root, d, out)
+        kernels.norm_tile(ready, points.packs, how, self.p, self.root, d, self.unknown, out)
         return out
 
 

@@ -12,8 +12,9 @@ block by block.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_random_state, validate_data
@@ -26,6 +27,15 @@ from asterism.errors import DataError
 FLOATS = [np.float64, np.float32]
 # Whole numbers in an array stay as they are: the source converts them block by block, never all at once.
 REALS = [*FLOATS, np.float16, *(np.dtype(code) for code in "bhilqBHILQ"), np.bool_]
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """What sort of clustering an estimator makes."""
+
+    division: Literal["monothetic", "polythetic"]  # groups by one column at a time, or by all together
+    assignment: Literal["hard", "soft"]  # a row is of one group, or of each to a degree
+    structure: Literal["flat", "hierarchical"]  # groups side by side, or groups within groups
 
 
 def as_source(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool, **checks: Any) -> Source:
@@ -57,6 +67,25 @@ def as_source(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool,
     return ArraySource(array, sample_weight, columns)
 
 
+def as_mixed_source(
+    estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool, kinds: Any = None
+) -> Source:
+    """As ``as_source``, for methods that take columns of every kind: frames and files are read with their kinds.
+
+    ``kinds`` are as in ``asterism.read``; when fitting, the user's, afterwards the columns fitted with.
+    """
+    from asterism.data.read import read
+
+    if not isinstance(X, Source):
+        numbers = isinstance(X, np.ndarray) and X.dtype.kind in "fiubc"
+        plain = numbers or isinstance(X, list | tuple) or hasattr(X, "tocsr")
+        if plain and (kinds is None or all(column.kind == "numeric" for column in kinds if not reset)):
+            return as_source(estimator, X, sample_weight, reset=reset)
+        X = read(X, kinds=kinds)
+    _check_columns(estimator, X, reset=reset, mixed=True)
+    return X if sample_weight is None else WeightedSource(X, sample_weight)
+
+
 class WeightedSource(Source):
     """A source whose rows count ``weights`` times what they did."""
 
@@ -85,11 +114,11 @@ class WeightedSource(Source):
         return piece
 
 
-def _check_columns(estimator: Any, source: Source, *, reset: bool) -> None:
+def _check_columns(estimator: Any, source: Source, *, reset: bool, mixed: bool = False) -> None:
     """What ``validate_data`` does for arrays and frames, for a source."""
     who = type(estimator).__name__
     for column in source.columns:
-        if column.kind == "categorical":
+        if column.kind == "categorical" and not mixed:
             raise DataError(
                 f"the cells are names without an order, but {who} calculates with numbers.",
                 "Leave the column out, encode it, or use asterism.find, which takes mixed tables.",

@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from asterism.errors import ParameterError
-from asterism.estimators.base import as_source, seed_of
+from asterism.estimators.base import Taxonomy, as_source, seed_of
 from asterism.methods.kmeans import distances_to, fit_kmeans, inertia_of, nearest
 
 
@@ -55,7 +55,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     True
     """
 
-    taxonomy = ("polythetic", "hard", "flat")
+    taxonomy = Taxonomy("polythetic", "hard", "flat")
 
     def __init__(
         self,

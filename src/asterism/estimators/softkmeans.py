@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from asterism.estimators.base import as_source, seed_of
+from asterism.estimators.base import Taxonomy, as_source, seed_of
 from asterism.estimators.kmeans import starts_of
 from asterism.methods.kmeans import distances_to, nearest
 from asterism.methods.softkmeans import fit_soft_kmeans, responsibilities
@@ -48,7 +48,7 @@ class SoftKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin
     [[0.5, 0.5]]
     """
 
-    taxonomy = ("polythetic", "soft", "flat")
+    taxonomy = Taxonomy("polythetic", "soft", "flat")
 
     def __init__(
         self,

@@ -49,6 +49,7 @@ def norm_tile(
     power: float,  # p of POWER
     root: bool,  # whether to end with the p-th root
     d: int,  # columns without the padding; 0: no cell is missing
+    unknown: float,  # what rows without a column in common get
     out: NDArray[np.float64],  # (a, b) out
 ) -> None:
     """(sum_j |x_j - y_j|^p)^(1/p); over the columns both rows have, times d over their number."""
@@ -73,6 +74,10 @@ def norm_tile(
             elif root:
                 for o in range(TILE):
                     total[o] = total[o] ** (1.0 / power)
+            if d > 0:
+                for o in range(TILE):
+                    known = seen[o] > rows.shape[1] - d
+                    total[o] = total[o] if known else unknown
             for o in range(t):
                 out[i, first + o] = total[o]
 
@@ -157,14 +162,12 @@ def rescale(
     d: int,
     width: int,
 ) -> None:
-    """As if the columns that are missing differed like those that are there; NaN where none is."""
+    """As if the columns that are missing differed like those that are there."""
     padding = float(width - d)
     for o in range(TILE):
-        cells = seen[o] - padding
-        factor = 1.0 if how == LARGEST else d / cells if cells > 0.0 else np.nan
-        factor = factor if cells > 0.0 else np.nan
-        # One exact factor where nothing is missing: complete rows have the bits they have in a complete table.
-        total[o] = total[o] * factor
+        cells = max(seen[o] - padding, 1.0)
+        # Exactly 1 where nothing is missing: complete rows have the bits they have in a complete table.
+        total[o] = total[o] * (1.0 if how == LARGEST else d / cells)
 
 
 # --- sums over columns of every kind ------------------------------------------------------------------------------
@@ -177,9 +180,10 @@ def mixed_tile(
     kinds: NDArray[np.int64],  # (d,) in: RANGE, DIFFER or ASYMMETRIC
     weights: NDArray[np.float64],  # (d,) in, 0 or more
     scale: float,  # of the mean: 1, or the sum of the weights
+    unknown: float,  # what rows without a column that can be compared get
     out: NDArray[np.float64],  # (a, b) out
 ) -> None:
-    """scale * sum_j w_j d_j(x_j, y_j) / sum_j w_j, over the columns that can be compared; NaN where none can."""
+    """scale * sum_j w_j d_j(x_j, y_j) / sum_j w_j, over the columns that can be compared."""
     b = out.shape[1]
     total, whole = np.empty(TILE), np.empty(TILE)
     for q in range(len(packs)):
@@ -196,7 +200,7 @@ def mixed_tile(
                     )
             for o in range(TILE):
                 w = whole[o]
-                mean = scale * total[o] / w if w > 0.0 else np.nan
+                mean = scale * total[o] / w if w > 0.0 else unknown
                 total[o] = mean
             for o in range(t):
                 out[i, first + o] = total[o]

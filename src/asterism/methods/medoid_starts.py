@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector
 from asterism.data.source import ArraySource
-from asterism.distances.base import ReadySource, nothing_in_common
+from asterism.distances.base import ReadySource
 from asterism.distances.given import FittedMatrix
 from asterism.engines.reduce import reduce
 from asterism.errors import ParameterError
@@ -42,9 +42,9 @@ HOW = ("auto", "build", "k-means++", "random")
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows drawn from a table, in the order of their numbers."""
+    """Rows drawn from a table."""
 
-    numbers: NDArray[np.int64]  # (m,) in the table, ascending
+    numbers: NDArray[np.int64]  # (m,) in the table
     weights: Vector  # (m,) that make their totals estimate the table's
     matrix: NDArray[np.float64] = field(repr=False)  # (m, m) their dissimilarities
 
@@ -70,21 +70,33 @@ def sample_of(drawn: RowSample, size: int, table: ReadySource) -> Sample:
     """The first ``size`` of the rows drawn, and all dissimilarities among them."""
     drawn = RowSample(size, *(part[: size + 1] for part in _parts(drawn)))
     values, weights = drawn.estimates()
-    order = np.argsort(drawn.row[: len(weights)])
-    values, numbers = values[order], drawn.row[order]
-    matrix = np.empty((len(order), len(order)))
+    numbers = drawn.row[: len(weights)]
+    if drawn.whole and not table.fitted.by_number:
+        values, weights, numbers = _distinct(values, weights, numbers)
+    else:
+        order = np.argsort(numbers)
+        values, weights, numbers = values[order], weights[order], numbers[order]
+    m = len(numbers)
+    matrix = np.empty((m, m))
     if table.fitted.by_number:
         for block in table.blocks():
             mine = np.flatnonzero((numbers >= block.start) & (numbers < block.start + len(block)))
             matrix[mine] = block.rows[numbers[mine] - block.start][:, numbers]
     else:
         points = table.fitted.points(values, numbers)
-        for a in range(0, len(order), STRIP):
+        for a in range(0, m, STRIP):
             matrix[a : a + STRIP] = table.fitted.tile(values[a : a + STRIP], points)
-    if np.isnan(matrix).any():
-        i, j = divmod(int(np.isnan(matrix).argmax()), len(order))
-        raise nothing_in_common(int(numbers[i]), f"row {numbers[j]}")
-    return Sample(numbers, weights[order], matrix)
+    return Sample(numbers, weights, matrix)
+
+
+def _distinct(
+    values: NDArray[np.float64], weights: Vector, numbers: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], Vector, NDArray[np.int64]]:
+    """Each row once, with the weight of its copies, in an order of their own: shuffled tables start the same."""
+    order = np.argsort(numbers)
+    _, first, copies = np.unique(values[order], axis=0, return_index=True, return_inverse=True)
+    total: Vector = np.bincount(copies.ravel(), weights[order]).astype(np.float64)
+    return values[order][first], total, numbers[order][first]
 
 
 def _parts(drawn: RowSample) -> tuple[NDArray[Any], ...]:

@@ -18,6 +18,7 @@ References
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,15 +28,17 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector
 from asterism.data.source import ArraySource, Source
-from asterism.distances.base import Fitted, ReadySource, nothing_in_common
+from asterism.distances.base import Fitted, ReadySource
 from asterism.distances.pairwise import every_row, every_weight, prepared, square
 from asterism.engines.loop import Run, Status, iterate
 from asterism.engines.reduce import map_reduce, map_rows, reduce
 from asterism.errors import ParameterError, TooFewRowsError
 from asterism.methods import medoid_starts as starting
+from asterism.methods.frame import refuse_unusable
 from asterism.methods.kmeans import check_settings
 from asterism.methods.swaps import BATCH, STRIP, Pool, Search, Swaps
 from asterism.stats.base import Joined
+from asterism.stats.moments import ColumnMoments
 
 PAIRS = 10**9  # that one round may look at, at 8 columns: about a second on two cores
 COSTLY_PAIRS = 10**7  # that a function of the user's may be asked for
@@ -48,7 +51,7 @@ class Medoids:
     """The model: k rows of the table it was fitted to."""
 
     fitted: Fitted
-    numbers: NDArray[np.int64]  # (k,) rows of the table, ascending
+    numbers: NDArray[np.int64]  # (k,) rows of the table; that of the heaviest group first
     ready: NDArray[np.float64]  # (k, width) as the dissimilarity takes them
 
     @property
@@ -94,6 +97,9 @@ def fit_medoids(
     """
     check_settings([k], n_init, max_iter, 0.0)
     fitted, ready = prepared(source, metric)
+    if not fitted.by_number:
+        fitted = comparing_all(source, fitted)
+        ready = ReadySource(source, fitted)
     search, table = fitted, ready
     if fitted.costly and source.n_rows**2 <= COSTLY_PAIRS:
         matrix = ArraySource(square(source, fitted), every_weight(source))
@@ -104,6 +110,19 @@ def fit_medoids(
     runs = iterate(method, table, [method.begin(start) for start in starts], max_iter=max_iter * rounds)
     best = min(runs, key=lambda run: run.objective)
     return _finish(fitted, ready, pool, best, rounds)
+
+
+def comparing_all(source: Source, fitted: Fitted) -> Fitted:
+    """The same dissimilarity, where rows without a cell in common are as far apart as the corners of the table.
+
+    One pass, which also tells of infinite cells and of columns without any.
+    """
+    moments = reduce(source, ColumnMoments.of)
+    refuse_unusable(source, moments)
+    if not hasattr(fitted, "__dataclass_fields__") or "unknown" not in fitted.__dataclass_fields__:
+        return fitted
+    far = float(fitted.between(moments.low[None], moments.high[None])[0, 0]) if fitted.missing_ok else np.nan
+    return dataclasses.replace(fitted, unknown=far)  # type: ignore[type-var]
 
 
 def _pool_and_starts(
@@ -124,6 +143,8 @@ def _pool_and_starts(
     if not isinstance(init, str):
         return _given(fitted, table, pool, init, k)
     sample = starting.sample_of(drawn, small, table)
+    if len(sample.numbers) < k:
+        raise _too_few(k, len(sample.numbers))
     found = starting.starting_medoids(sample, k, init, n_init, seed)
     places = [np.searchsorted(pool.numbers, sample.numbers[medoids]) for medoids in found]
     return pool, _cheapest(fitted, table, pool, places)[:n_init]
@@ -207,20 +228,27 @@ def _costs(fitted: Fitted, everyone: tuple[Any, ...], k: int, block: Block) -> J
 
 
 def _finish(fitted: Fitted, ready: ReadySource, pool: Pool, run: Run[Search], rounds: int) -> MedoidsFit:
-    """Labels and J of the medoids that are returned, in one last pass; medoids in the order of their rows."""
+    """Labels and J of the medoids that are returned, in one last pass; the heaviest group comes first."""
     numbers = np.sort(pool.numbers[run.model.medoids])
     model = Medoids(fitted, numbers, rows_at(fitted, ready, numbers))
     labels, found = map_reduce(ready, partial(labels_and_cost, fitted, model.points, len(numbers)))
-    groups = int((found.mass > 0).sum())
-    if groups < len(numbers) and found.cost == 0:
-        raise TooFewRowsError(
-            f"{len(numbers)} groups were asked for, but the table has only {groups} distinct rows.",
-            "Ask for fewer groups.",
-        )
+    order = np.lexsort((*model.ready.T[::-1], -found.mass))
+    labels = np.argsort(order).astype(np.int32)[labels]
+    model = Medoids(fitted, numbers[order], model.ready[order])
+    k, groups = len(numbers), int((found.mass > 0).sum())
+    if groups < k and found.cost == 0:
+        raise _too_few(k, groups)
     history = [*run.history, found.cost]
     n_iter = -(-run.steps // rounds)
     quality = _quality(len(pool), ready.n_rows, run.status)
     return MedoidsFit(model, labels, found.cost, history, n_iter, run.model.swaps, run.status, quality)
+
+
+def _too_few(k: int, distinct: int) -> TooFewRowsError:
+    return TooFewRowsError(
+        f"{k} groups were asked for, but the table has only {distinct} distinct rows.",
+        "Ask for fewer groups.",
+    )
 
 
 def _quality(p: int, n: int, status: Status) -> str:
@@ -257,9 +285,6 @@ def labels_and_cost(fitted: Fitted, points: Any, k: int, block: Block) -> tuple[
     for a in range(0, n, 8 * STRIP):
         b = a + 8 * STRIP
         nearest_two(fitted.tile(block.rows[a:b], points), labels[a:b], near[a:b], second[a:b])
-    lost = np.flatnonzero((labels < 0) & (block.weights > 0))
-    if len(lost):
-        raise nothing_in_common(block.start + int(lost[0]), "any medoid")
     labels[labels < 0] = 0  # of weight 0
     near[block.weights == 0] = 0.0
     mass: Vector = np.bincount(labels, block.weights, minlength=k).astype(np.float64)

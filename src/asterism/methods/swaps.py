@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector
-from asterism.distances.base import Fitted, nothing_in_common
+from asterism.distances.base import Fitted
 from asterism.errors import DataError
 
 BATCH = 256  # candidates of a step
@@ -126,10 +126,8 @@ class Swaps:
         bad = ~np.isfinite(tile) & (block.weights > 0)[:, None]
         i, j = divmod(int(bad.argmax()), tile.shape[1])
         other = int(self.pool.numbers[np.concatenate([model.medoids, model.batch])[j]])
-        if np.isnan(tile[i, j]):
-            raise nothing_in_common(block.start + i, f"row {other}")
         raise DataError(
-            f"its dissimilarity to row {other} is infinite.",
+            f"its dissimilarity to row {other} is {tile[i, j]}.",
             "Divide the columns by a power of ten, or standardise them first.",
             row=block.start + i,
         )
