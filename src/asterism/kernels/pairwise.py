@@ -233,3 +233,30 @@ def add_column(
             one = lanes[o] > 0.0
             total[o] += weight if one else 0.0
             whole[o] += weight if one else 0.0
+
+
+# --- sums of tiles ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def add_scatter(
+    tile: NDArray[np.float64],  # (a, b) in
+    labels: NDArray[np.int64],  # (a,) in: groups of the rows
+    others: NDArray[np.int64],  # (b,) in: groups of the points
+    weights: NDArray[np.float64],  # (a,) in
+    other_weights: NDArray[np.float64],  # (b,) in
+    sums: NDArray[np.float64],  # (2,) in and out: within groups, between groups
+) -> None:
+    """sum_ij w_i w_j d_ij, pairs of one group apart from pairs of two."""
+    for i in range(len(tile)):
+        within, between, z = 0.0, 0.0, labels[i]
+        if weights[i] == 0.0:
+            continue
+        for o in range(tile.shape[1]):
+            w = other_weights[o]
+            y = w * tile[i, o] if w > 0.0 else 0.0  # a row of weight 0 may be at any distance, infinity too
+            same = others[o] == z
+            within += y if same else 0.0
+            between += 0.0 if same else y
+        sums[0] += weights[i] * within
+        sums[1] += weights[i] * between
