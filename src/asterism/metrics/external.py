@@ -125,7 +125,8 @@ def normalized_mutual_info_score(
     information = information_of(counts)
     if information == 0.0:
         return 0.0
-    return information / mean_entropy(entropy_of(counts.rows), entropy_of(counts.columns), average_method)
+    mean = mean_entropy(entropy_of(counts.rows), entropy_of(counts.columns), average_method)
+    return min(information / mean, 1.0)  # rounding may leave a little more
 
 
 def mean_entropy(a: float, b: float, how: str) -> float:
@@ -152,8 +153,8 @@ def homogeneity_completeness_v_measure(
     counts = counts_of(labels_true, labels, sample_weight)
     information = information_of(counts)
     classes, clusters = entropy_of(counts.rows), entropy_of(counts.columns)
-    homogeneity = information / classes if classes > 0 else 1.0
-    completeness = information / clusters if clusters > 0 else 1.0
+    homogeneity = min(information / classes, 1.0) if classes > 0 else 1.0
+    completeness = min(information / clusters, 1.0) if clusters > 0 else 1.0
     mean = beta * homogeneity + completeness
     return homogeneity, completeness, (1 + beta) * homogeneity * completeness / mean if mean > 0 else 0.0
 
