@@ -180,7 +180,15 @@ def look_from(
     """Measure the boxes as seen from place q."""
     for j in range(tiles.points.shape[1]):
         x[j] = np.float32(tiles.points[q, j])
-    boxes = tiles.boxes
+    _measure_boxes(tiles.boxes, x, bound)
+
+
+@kernel
+def _measure_boxes(
+    boxes: NDArray[np.float32],  # (2, d, t) in
+    x: NDArray[np.float32],  # (d',) in
+    bound: NDArray[np.float32],  # (t,) out
+) -> None:
     for t in range(len(bound)):
         bound[t] = 0.0
     for j in range(boxes.shape[1]):
@@ -220,3 +228,42 @@ def count_below(
     for p in range(TILE):
         hits += distance[p] < limit
     return hits
+
+
+@kernel
+def nearest_points(
+    tiles: Tiles,
+    rows: NDArray[np.float64],  # (n, d) in, any points
+    out: NDArray[np.int64],  # (n,) out, number of the nearest point; of equals, the lowest
+) -> None:
+    """The nearest of the tiles' points for each row."""
+    t, d = len(tiles.places), rows.shape[1]
+    x, bound = np.zeros(tiles.places.shape[1], np.float32), np.empty(t, np.float32)
+    distance = np.empty(TILE, np.float32)
+    for i in range(len(rows)):
+        limit, found, reach = np.inf, -1, 0.0
+        for j in range(d):
+            x[j] = np.float32(rows[i, j])
+            reach = max(reach, abs(rows[i, j]))
+        slack = tiles.slack + 1001.0 * d * (2.0**-22 * reach) ** 2  # a new row may lie far outside
+        _measure_boxes(tiles.boxes, x, bound)
+        first = 0
+        for s in range(t):
+            if bound[s] < bound[first]:
+                first = s
+        for turn in range(-1, t):
+            s = first if turn < 0 else turn
+            wide = loosened(limit, slack)
+            if turn == first or bound[s] > wide:
+                continue
+            tile_distances(x, tiles.places, s, distance)
+            for p in range(TILE):
+                other = s * TILE + p
+                if distance[p] <= wide and tiles.owner[other] >= 0:
+                    total = 0.0
+                    for j in range(d):
+                        y = rows[i, j] - tiles.points[other, j]
+                        total += y * y
+                    if total < limit or found < 0 or (total == limit and tiles.owner[other] < found):
+                        limit, found = total, tiles.owner[other]
+        out[i] = found

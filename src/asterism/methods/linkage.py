@@ -37,7 +37,7 @@ EUCLIDEAN_ONLY: tuple[Linkage, ...] = ("ward", "centroid", "median")
 Tree = NDArray[np.float64]  # (n - 1, 4) in SciPy's format
 
 FEW = 1024  # clusters whose pairs are kept without further thought
-SHARE = 6  # rows a cluster has on average when pairs of clusters are listed
+SHARE = 4  # rows a cluster has on average when pairs of clusters are listed
 MOST = 8192  # clusters whose pairs are listed: 268 MB
 
 
