@@ -16,6 +16,9 @@ _HOME = {
     "find": "asterism.finding",
     "Finding": "asterism.finding",
     "KMeans": "asterism.estimators.kmeans",
+    "AgglomerativeClustering": "asterism.estimators.agglomerative",
+    "DivisiveClustering": "asterism.estimators.divisive",
+    "KDTreeClustering": "asterism.estimators.kdtree",
     "SoftKMeans": "asterism.estimators.softkmeans",
     "KMedoids": "asterism.estimators.kmedoids",
     "Mixture": "asterism.estimators.mixture",
@@ -31,7 +34,8 @@ _HOME = {
 }
 
 __all__ = [  # noqa: RUF022  classes, then functions
-    "BernoulliMixture", "CategoricalMixture", "GaussianMixture", "KMeans", "KMedoids", "MixedMixture", "Mixture",
+    "AgglomerativeClustering", "BernoulliMixture", "CategoricalMixture", "DivisiveClustering", "GaussianMixture",
+    "KDTreeClustering", "KMeans", "KMedoids", "MixedMixture", "Mixture",
     "MultinomialMixture", "PCA", "PoissonMixture", "SoftKMeans", "Standardizer", "StudentMixture",
     "engine", "errors", "find", "metrics", "read",
 ]  # fmt: skip
@@ -41,11 +45,14 @@ if TYPE_CHECKING:
     from asterism import metrics as metrics
     from asterism.data.read import read as read
     from asterism.engines.context import engine as engine
+    from asterism.estimators.agglomerative import AgglomerativeClustering as AgglomerativeClustering
+    from asterism.estimators.divisive import DivisiveClustering as DivisiveClustering
     from asterism.estimators.families import BernoulliMixture as BernoulliMixture
     from asterism.estimators.families import MultinomialMixture as MultinomialMixture
     from asterism.estimators.families import PoissonMixture as PoissonMixture
     from asterism.estimators.families import StudentMixture as StudentMixture
     from asterism.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
+    from asterism.estimators.kdtree import KDTreeClustering as KDTreeClustering
     from asterism.estimators.kmeans import KMeans as KMeans
     from asterism.estimators.kmedoids import KMedoids as KMedoids
     from asterism.estimators.mixed import CategoricalMixture as CategoricalMixture

@@ -93,3 +93,7 @@ class CollapsedComponentWarning(AsterismWarning):
 
 class SlowPathWarning(AsterismWarning):
     """The result is right, but there is a much faster way to ask for it."""
+
+
+class CompressedWarning(AsterismWarning):
+    """The table was too large for the method as asked for: its rows were brought together first."""
