@@ -13,7 +13,7 @@ from asterism.data.columns import Column
 from asterism.data.finite import require_finite
 from asterism.data.source import ArraySource, Source
 from asterism.distances.base import Fitted
-from asterism.engines.reduce import map_rows
+from asterism.engines.reduce import map_rows, require_rows
 from asterism.errors import TooFewRowsError
 
 AT_ONCE = 256  # new rows measured to all leaves together
@@ -40,6 +40,7 @@ class Leaves:
 
 def gathered(source: Source, *, square: bool = False, least: int = 2) -> Leaves:
     """The rows of a source that count, in memory; ``square``: a matrix whose columns are rows too."""
+    require_rows(source)
     n = source.n_rows
     parts, weights, missing = [], np.ones(n), False
     for block in source.blocks():
