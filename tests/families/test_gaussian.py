@@ -10,6 +10,7 @@ from sklearn.mixture import GaussianMixture as Peer
 
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
+from asterism.engines.threads import one_blas_thread
 from asterism.families.assignment import assign
 from asterism.families.covariance import STRUCTURES, Covariances
 from asterism.families.gaussian import GaussianFamily, GaussianParams
@@ -19,6 +20,13 @@ from asterism.methods.mixture import facts_of
 from asterism.methods.starts import expected_of, started
 
 every_structure = pytest.mark.parametrize("structure", list(STRUCTURES))
+
+
+@pytest.fixture(autouse=True)
+def _one_blas_thread():
+    """As in a fit: on tiny matrices a pool of threads costs a hundred times what it saves."""
+    with one_blas_thread():
+        yield
 
 
 def table(n=200, d=3, k=3, missing=0.0, seed=0):

@@ -10,6 +10,7 @@ import pytest
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
 from asterism.engines.loop import iterate
+from asterism.engines.threads import one_blas_thread
 from asterism.families.assignment import draws_for
 from asterism.families.base import Family
 from asterism.families.covariance import STRUCTURES
@@ -19,6 +20,13 @@ from asterism.methods.frame import survey
 from asterism.methods.mixture import facts_of
 from asterism.methods.posterior import Mixture, bound_of, told
 from asterism.methods.starts import expected_of, started
+
+
+@pytest.fixture(autouse=True)
+def _one_blas_thread():
+    """As in a fit: on tiny matrices a pool of threads costs a hundred times what it saves."""
+    with one_blas_thread():
+        yield
 
 
 def groups(n=150, d=2, k=3, apart=3.0, missing=0.0, seed=0):
