@@ -68,10 +68,13 @@ def known_cells(block: Block, domain: Domain, names: tuple[str, ...]) -> tuple[A
 
 
 def bad_cell(block: Block, place: int, what: str, remedy: str, names: tuple[str, ...]) -> DataError:
-    """The error for the cell ``place`` = i d + j of a block."""
-    i, j = divmod(place, block.rows.shape[1])
+    """The error for the cell ``place`` = i d + j of a block; a negative one is told first, for it tells most."""
+    below = (block.rows < 0) & (block.weights > 0)[:, None]
+    i, j = divmod(int(below.argmax()) if below.any() else place, block.rows.shape[1])
     column = names[j] if names else f"x{j}"
-    return DataError(f"the value {block.rows[i, j]:g} is {what}", remedy, row=block.start + i, column=column)
+    why = "Negative values in data: " if below.any() else ""
+    value = f"the value {block.rows[i, j]:g} is {what}"
+    return DataError(why + value, remedy, row=block.start + i, column=column)
 
 
 # --- statistics -------------------------------------------------------------------------------------------------
