@@ -24,6 +24,8 @@ DEBUG = "asterism.debug"  # where --debug leaves its mark: ``meta`` is shared by
 
 COMMANDS = {  # name -> module that holds a click command of that name
     "find": "asterism.cli.find",
+    "tree": "asterism.cli.tree",
+    "compare": "asterism.cli.compare",
 }
 
 
