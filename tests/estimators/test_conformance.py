@@ -6,16 +6,31 @@ A new estimator is one more line in ESTIMATORS.
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from asterism import PCA, KMeans, SoftKMeans, Standardizer
+from asterism import (
+    PCA,
+    AgglomerativeClustering,
+    DivisiveClustering,
+    KDTreeClustering,
+    KMeans,
+    KMedoids,
+    SoftKMeans,
+    Standardizer,
+)
 
 ESTIMATORS = [
     KMeans(3),
     KMeans(2, init="random", n_init=2),
     SoftKMeans(3),
+    KMedoids(3),
+    KMedoids(3, metric="gower"),
     PCA(),
     PCA(n_components=1, whiten=True),
     Standardizer(),
     Standardizer(with_mean=False),
+    AgglomerativeClustering(3),
+    AgglomerativeClustering(2, linkage="average"),
+    DivisiveClustering(2),
+    KDTreeClustering(3),
 ]
 
 
