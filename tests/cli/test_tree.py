@@ -47,7 +47,7 @@ def test_tree_of_a_table_end_to_end(here):
     heights = [float(merge["height"]) for merge in merges]
     np.testing.assert_allclose(heights, hierarchy.linkage(rows, "ward")[:, 2], rtol=1e-10)
     labels = [int(row["cluster"]) for row in csv.DictReader((folder / "labels.csv").open())]
-    assert labels == [0] * 20 + [1] * 21 + [2] * 22
+    assert labels == [2] * 20 + [1] * 21 + [0] * 22
     page = (folder / "dendrogram.html").read_text(encoding="utf-8")
     assert "cluster 2" in page
     assert 'src="http' not in page

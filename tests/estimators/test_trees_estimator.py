@@ -92,6 +92,16 @@ def test_ward_refuses_other_metrics():
         AgglomerativeClustering(2, linkage="wrad").fit(np.eye(4))
 
 
+@pytest.mark.parametrize("estimator", BOTH, ids=str)
+def test_numbers_of_clusters_do_not_depend_on_the_order_of_rows(estimator):
+    X = np.vstack([blobs(30, seed=3)[0], 100 + np.arange(6.0).reshape(2, 3)])
+    labels = estimator.fit(X).labels_
+    order = np.random.default_rng(0).permutation(len(X))
+    np.testing.assert_array_equal(estimator.fit(X[order]).labels_, labels[order])
+    sizes = np.bincount(labels)
+    assert (np.diff(sizes) <= 0).all()
+
+
 def test_threshold_instead_of_a_number():
     X, _ = blobs()
     tree = AgglomerativeClustering(None, distance_threshold=20.0).fit(X)

@@ -44,7 +44,8 @@ def test_tree_and_coefficient_equal_r(name, metric):
     np.testing.assert_allclose(tree[:, 2], theirs["heights"], rtol=1e-10)
     assert coefficient(tree) == pytest.approx(theirs["dc"], rel=1e-9)
     for k, labels in enumerate(theirs["cuts"], start=2):
-        assert same_partition(cut_tree(tree, k=k), labels)
+        if not np.isclose(tree[-k, 2], tree[1 - k, 2], rtol=1e-12):  # between equal diameters there is no cut
+            assert same_partition(cut_tree(tree, k=k), labels)
 
 
 @pytest.mark.parametrize("name", VALUES)

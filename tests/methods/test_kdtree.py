@@ -101,9 +101,10 @@ def test_names_units_and_levels_of_a_frame_appear_in_rules():
     frame = pa.table(
         {"weight_g": [10.0, 12.0, 11.0, 300.0, 310.0, 320.0], "kind": ["a", "a", "b", "c", "c", "c"]}
     )
-    tree = KDTreeClustering(2).fit(frame)
+    assert KDTreeClustering(2).fit(frame).rules_ == ["weight_g <= 200 or missing", "weight_g > 200"]
+    tree = KDTreeClustering(2).fit(frame.select(["kind"]))
     assert tree.rules_ == ["kind is c or missing", "kind is one of a, b"]
-    np.testing.assert_array_equal(tree.predict(frame), tree.labels_)
+    np.testing.assert_array_equal(tree.predict(frame.select(["kind"])), tree.labels_)
 
 
 def test_cuts_by_k_and_by_depth_are_nested():

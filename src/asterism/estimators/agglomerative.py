@@ -44,7 +44,7 @@ class AgglomerativeClustering(TreeClustering):
     ----------
     linkage_matrix_ : (m - 1, 4), in SciPy's format; the last column is the weight of a cluster
     leaves_ : (m,) row of each leaf: those with weight above 0
-    labels_ : (n,) int32, in the order of first rows
+    labels_ : (n,) int32, clusters numbered from the heaviest down
     n_clusters_, n_leaves_ : int
     coefficient_ : float, agglomerative coefficient: 0 no structure, 1 very clear
     compressed_ : str, empty, or how rows were brought together before the tree was made
@@ -62,7 +62,7 @@ class AgglomerativeClustering(TreeClustering):
     >>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
     >>> tree = AgglomerativeClustering(2).fit(X)
     >>> tree.labels_.tolist(), tree.cut(k=3).tolist()
-    ([0, 0, 0, 1, 1, 1], [0, 1, 0, 2, 2, 2])
+    ([0, 0, 0, 1, 1, 1], [1, 2, 1, 0, 0, 0])
     >>> tree.predict([[9.0, 9.0]]).tolist()
     [1]
     """

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Vector
 from asterism.errors import ParameterError
-from asterism.methods.cut import Tree, check_k, highest_below
+from asterism.methods.cut import Tree, check_k, cut_tree, highest_below
 
 COLOURS = (
     "#4477AA",
@@ -41,7 +41,13 @@ class Picture:
     members: list[int]  # (m,) clusters of the leaves
 
 
-def layout(tree: Tree, k: int = 1, labels: Sequence[str] | None = None, leaves: int | None = 60) -> Picture:
+def layout(
+    tree: Tree,
+    k: int = 1,
+    labels: Sequence[str] | None = None,
+    leaves: int | None = 60,
+    clusters: NDArray[np.int32] | None = None,
+) -> Picture:
     """Places of the last ``leaves - 1`` merges, coloured by the cut into ``k`` clusters.
 
     >>> picture = layout(np.array([[0, 2, 1.0, 2], [1, 3, 4.0, 3]]))
@@ -58,7 +64,7 @@ def layout(tree: Tree, k: int = 1, labels: Sequence[str] | None = None, leaves: 
     place[order] = np.arange(len(order))
     height = np.zeros(2 * n - 1)
     height[n:] = tree[:, 2]
-    group = _groups(tree, k)
+    group = _groups(tree, k, clusters)
     bars = np.empty((n - 1 - first, 4))
     for i in range(first, n - 1):
         a, b = int(tree[i, 0]), int(tree[i, 1])
@@ -84,12 +90,10 @@ def _left_to_right(tree: Tree, first: int) -> list[int]:
     return order
 
 
-def _groups(tree: Tree, k: int) -> NDArray[np.int64]:
-    """The cluster each node is within, numbered by their first rows as ``cut_tree`` does; -1 above the cut."""
-    from asterism.methods.cut import cut_tree
-
+def _groups(tree: Tree, k: int, clusters: NDArray[np.int32] | None) -> NDArray[np.int64]:
+    """The cluster each node is within; -1 above the cut."""
     n = len(tree) + 1
-    labels = cut_tree(tree, k=k)
+    labels = cut_tree(tree, k=k) if clusters is None else clusters
     group = np.full(2 * n - 1, -1)
     group[:n] = labels
     for i in range(n - k):  # merges that stand
@@ -111,16 +115,18 @@ def plot_tree(
     labels: Sequence[str] | None = None,
     leaves: int | None = 60,
     title: str = "",
+    clusters: NDArray[np.int32] | None = None,
 ) -> Any:
     """A plotly figure of a tree in SciPy's format.
 
     ``k``       clusters to colour
     ``labels``  names of the rows, one a leaf of the tree
+    ``clusters``  numbers of the clusters of that cut, one a leaf of the tree; else they are numbered by first leaves
     ``leaves``  leaves drawn at the most: the top of a larger tree, with the weight of clusters in brackets; None: all
     """
     from plotly import graph_objects
 
-    picture = layout(tree, k, labels, leaves)
+    picture = layout(tree, k, labels, leaves, clusters)
     figure = graph_objects.Figure()
     for group in dict.fromkeys([*sorted(set(picture.groups.tolist()))]):
         mine = picture.groups == group

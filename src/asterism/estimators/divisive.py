@@ -29,7 +29,7 @@ class DivisiveClustering(TreeClustering):
     ----------
     linkage_matrix_ : (m - 1, 4), in SciPy's format; heights are the diameters of the clusters split
     leaves_ : (m,) row of each leaf: those with weight above 0
-    labels_ : (n,) int32, in the order of first rows
+    labels_ : (n,) int32, clusters numbered from the heaviest down
     n_clusters_, n_leaves_ : int
     coefficient_ : float, divisive coefficient: 0 no structure, 1 very clear
     columns_, n_features_in_, feature_names_in_

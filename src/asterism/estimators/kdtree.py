@@ -14,8 +14,8 @@ from asterism.data.block import Block
 from asterism.data.finite import require_finite
 from asterism.data.source import Source
 from asterism.engines.reduce import map_rows
-from asterism.errors import ParameterError
-from asterism.estimators.base import Taxonomy, as_mixed_source
+from asterism.errors import DataError, ParameterError
+from asterism.estimators.base import Taxonomy, as_mixed_source, as_source
 from asterism.methods.cut import check_k
 from asterism.methods.kdtree import check_how, grow
 from asterism.methods.leaves import gathered
@@ -81,7 +81,7 @@ class KDTreeClustering(ClusterMixin, BaseEstimator):
         if self.n_clusters is None and depth is None:
             raise ParameterError("Neither n_clusters nor max_depth is given.", "Give one of them, or both.")
         k = None if self.n_clusters is None else check_k(self.n_clusters, 2**62)
-        source = as_mixed_source(self, X, sample_weight, reset=True, kinds=self.kinds)
+        source = self._source(X, sample_weight, reset=True)
         leaves = gathered(source, least=1)
         self.columns_ = source.columns
         self.tree_ = grow(leaves.rows, leaves.weights, source.columns, k, depth, how)
@@ -93,7 +93,7 @@ class KDTreeClustering(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.int32]:
         """(n,) the cluster whose rule each row follows."""
         check_is_fitted(self)
-        return self._labels(as_mixed_source(self, X, reset=False, kinds=self.columns_))
+        return self._labels(self._source(X, reset=False))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.int32]:
         """``fit(X).labels_``, which equals ``fit(X).predict(X)``."""
@@ -118,6 +118,15 @@ class KDTreeClustering(ClusterMixin, BaseEstimator):
             )
         k = None if k is None else check_k(k, self.n_clusters_)
         return self.tree_.merged(k, _checked_depth(depth))
+
+    def _source(self, X: Any, sample_weight: Any = None, *, reset: bool) -> Source:
+        if isinstance(X, np.ndarray) and X.dtype.kind == "O" and self.kinds is None:
+            try:
+                return as_source(self, X, sample_weight, reset=reset)  # numbers in disguise
+            except DataError:
+                pass  # names are among the cells
+        kinds = self.kinds if reset else self.columns_
+        return as_mixed_source(self, X, sample_weight, reset=reset, kinds=kinds)
 
     def _labels(self, source: Source) -> NDArray[np.int32]:
         def follow(block: Block) -> NDArray[np.int32]:

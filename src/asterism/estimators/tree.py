@@ -43,14 +43,15 @@ class TreeClustering(ClusterMixin, BaseEstimator):
     def cut(self, k: int | None = None, height: float | None = None) -> NDArray[np.int32]:
         """(n,) labels of exactly ``k`` clusters, or of those that merged at or below ``height``."""
         check_is_fitted(self)
-        return self._spread(cut_tree(self.linkage_matrix_, k, height))
+        return self._numbered(cut_tree(self.linkage_matrix_, k, height))[self._leaves.of_row]
 
     def plot_dendrogram(self, **options: Any) -> Any:
         """A plotly figure of the tree; see ``asterism.estimators.dendrogram.plot_tree`` for the options."""
         from asterism.estimators.dendrogram import plot_tree
 
         check_is_fitted(self)
-        options.setdefault("k", self.n_clusters_)
+        k = options.setdefault("k", self.n_clusters_)
+        options.setdefault("clusters", self._numbered(cut_tree(self.linkage_matrix_, k)))
         if options.get("labels") is None:
             options["labels"] = [str(row) for row in self.leaves_]
         return plot_tree(self.linkage_matrix_, **options)
@@ -71,18 +72,28 @@ class TreeClustering(ClusterMixin, BaseEstimator):
                 "Give one of them, and None for the other.",
             )
         self._leaves = leaves
-        self._leaf_labels = cut_tree(tree, self.n_clusters, threshold)
+        self._leaf_labels = self._numbered(cut_tree(tree, self.n_clusters, threshold))
         self.linkage_matrix_ = tree
         self.leaves_ = leaves.numbers
         self.coefficient_ = coefficient(tree, leaves.weights)
         self.n_leaves_ = len(tree) + 1
         self.n_clusters_ = int(self._leaf_labels.max()) + 1
         self.columns_ = leaves.columns
-        self.labels_ = self._spread(self._leaf_labels)
+        self.labels_ = self._leaf_labels[leaves.of_row]  # a row of weight 0 goes with its nearest leaf
 
-    def _spread(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Labels of leaves -> labels of rows; a row of weight 0 goes with its nearest leaf."""
-        return labels[self._leaves.of_row]
+    def _numbered(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Clusters numbered from the heaviest down; equals by their least row, so that no order of rows matters."""
+        leaves = self._leaves
+        weight = np.bincount(labels, weights=leaves.weights)
+        first = np.arange(len(weight))  # labels come in the order of first rows
+        if not leaves.square and len(np.unique(weight)) < len(weight):
+            order = np.lexsort(leaves.rows.T[::-1])
+            first[labels[order[::-1]]] = np.arange(len(order))[
+                ::-1
+            ]  # of all rows of a cluster, the last written stays
+        number = np.empty(len(weight), np.int32)
+        number[np.lexsort((first, -weight))] = np.arange(len(weight))
+        return number[labels]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

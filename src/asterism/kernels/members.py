@@ -46,6 +46,7 @@ class Members(NamedTuple):
     next: NDArray[np.int64]  # (n,) the next row of the same cluster, -1 after the last
     last: NDArray[np.int64]  # (n,) the last row of the cluster of that name
     size: NDArray[np.float64]  # (n,) weight of the cluster of that name
+    many: NDArray[np.int64]  # (n,) how many rows that are
     spread: NDArray[
         np.float64
     ]  # (n,) mean squared distance of its rows from their centroid; 0 unless complete
@@ -76,16 +77,20 @@ def member_chain(
     members: Members,  # in place
     linkage: int,
     stop: int,  # clusters to leave
+    allowed: int,  # pairs of rows that may be measured
     pairs: NDArray[np.int64],  # (n - 1, 2) out
     heights: NDArray[np.float64],  # (n - 1,) out, squared for complete linkage
     done: int,  # merges so far
-) -> int:
-    """Merge until ``stop`` clusters are left; how many merges there are then."""
+) -> tuple[int, int]:
+    """Merge until ``stop`` clusters are left: how many merges there are then, and how many pairs are still allowed.
+
+    Where columns are many, centroids tell little and everything is measured: it stops when that has cost too much.
+    """
     t, left = len(tiles.places), len(pairs) + 1 - done
     x, bound = np.zeros(tiles.places.shape[1], np.float32), np.empty(t, np.float32)
     distance = np.empty(TILE, np.float32)
     chain, length, cursor = np.empty(left + 1, np.int64), 0, 0
-    while left > stop:
+    while left > stop and allowed > 0:
         if length == 0:
             while tiles.owner[cursor] < 0:
                 cursor += 1
@@ -114,6 +119,7 @@ def member_chain(
                     ):
                         continue
                     exact = between(members, a, b, linkage)
+                    allowed -= members.many[a] * members.many[b]
                     if exact < limit:
                         limit, found = exact, other
                         wide = _reach(limit, members.spread[a], linkage, tiles.slack)
@@ -125,7 +131,7 @@ def member_chain(
         else:
             chain[length] = found
             length += 1
-    return done
+    return done, allowed
 
 
 @kernel
@@ -161,6 +167,7 @@ def _join(tiles: Tiles, members: Members, q: int, r: int, linkage: int) -> None:
     members.next[members.last[a]] = b
     members.last[a] = members.last[b]
     members.size[a] += members.size[b]
+    members.many[a] += members.many[b]
     remove_point(tiles, r)
     place_point(tiles, q)
 

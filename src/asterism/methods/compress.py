@@ -29,7 +29,7 @@ def compressed(source: Source, k: int, weights: Vector, seed: int = 0) -> tuple[
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
         fit = fit_kmeans(source, k, max_iter=STEPS, seed=seed)
-    mass = np.bincount(fit.labels, weights=weights, minlength=k)
+    mass: Vector = np.bincount(fit.labels, weights=weights, minlength=k).astype(np.float64)
     used = np.flatnonzero(mass > 0)
     number: NDArray[Any] = np.zeros(k, np.int64)
     number[used] = np.arange(len(used))

@@ -179,7 +179,7 @@ def _split(cells: Vector, weights: Vector, column: Column, j: int, scale: float,
     values, inverse = np.unique(x, return_inverse=True)
     if len(values) < 2:
         return None  # rows that differ only in whether the cell is there are not told apart by its value
-    mass = np.bincount(inverse, weights=w)
+    mass: Vector = np.bincount(inverse, weights=w).astype(np.float64)
     levels: frozenset[int] = frozenset()
     if column.kind == "categorical":
         order = np.argsort(-mass, kind="stable")

@@ -109,7 +109,7 @@ def _nearest_by(leaves: Leaves, fitted: Fitted, source: Source) -> NDArray[np.in
         out = np.empty(len(block), np.int64)
         for a in range(0, len(block), AT_ONCE):
             rows = block.rows[a : a + AT_ONCE]
-            ready = fitted.checked(rows[:, leaves.numbers] if leaves.square else rows, block.start + a)
+            ready = fitted.checked(rows[:, leaves.numbers] if leaves.square else rows, start=block.start + a)
             tile = fitted.tile(ready, points)
             out[a : a + AT_ONCE] = np.argmin(np.where(np.isnan(tile), np.inf, tile), axis=1)
         return out

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from asterism.data.block import Block, Vector
 from asterism.data.columns import numbered_columns
 from asterism.data.source import Piece, Source
-from asterism.distances.pairwise import on_threads
+from asterism.distances.pairwise import memory_budget, on_threads
 from asterism.errors import DataError, ParameterError
 
 Linkage = Literal["single", "complete", "average", "weighted", "centroid", "median", "ward"]
@@ -39,6 +39,8 @@ Tree = NDArray[np.float64]  # (n - 1, 4) in SciPy's format
 FEW = 1024  # clusters whose pairs are kept without further thought
 SHARE = 4  # rows a cluster has on average when pairs of clusters are listed
 MOST = 8192  # clusters whose pairs are listed: 268 MB
+MEASURED = 3  # pairs of rows may be measured one by one: all n^2 over this; then it is cheaper to list them
+NO_LIMIT = 1 << 62
 
 
 def check_linkage(linkage: Any) -> Linkage:
@@ -162,14 +164,19 @@ def _by_members(points: NDArray[np.float64], weights: Vector, linkage: Linkage) 
     n, code = len(points), _code(linkage)
     stop = min(max(FEW, n // SHARE), MOST)
     state = members.Members(
-        points, np.ones(n), np.full(n, -1), np.arange(n), weights.copy(), np.zeros(n)
-    )  # fmt: skip
+        points, np.ones(n), np.full(n, -1), np.arange(n), weights.copy(), np.ones(n, np.int64), np.zeros(n)
+    )
     pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    tiles, done = tiled(points, np.arange(n)), 0
+    tiles, done, allowed = tiled(points, np.arange(n)), 0, n * n // MEASURED
     while n - done > stop:
-        done = members.member_chain(tiles, state, code, max((n - done) // 2, stop), pairs, heights, done)
+        half = max((n - done) // 2, stop)
+        done, allowed = members.member_chain(tiles, state, code, half, allowed, pairs, heights, done)
         here = tiles.owner >= 0
         tiles = tiled(tiles.points[here], tiles.owner[here])
+        if allowed <= 0:
+            if 4 * (n - done) ** 2 <= memory_budget():
+                break  # listing what is left costs less
+            allowed = NO_LIMIT
     if linkage == "complete":
         heights[:done] = np.sqrt(heights[:done])
     names, distances = _pairs_of_clusters(tiles, state, n - done, code)
