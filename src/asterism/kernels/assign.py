@@ -1,6 +1,6 @@
 """The nearest centre of every row, certified.
 
-Write a row as ``y = (x - reference | seen)``: its shifted cells with zeros for missing ones, then its mask (one
+Write a row as ``y = (x - origin | seen)``: its shifted cells with zeros for missing ones, then its mask (one
 column of ones when no cell of the table is missing). With ``slopes_k = (-2 c_k | c_k^2)`` (the squares summed to
 one column when no cell is missing)
 
@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
+from asterism.kernels.scores import TILE, load_lanes, load_rows, score_dots, score_lanes, square_norms
 
 UNIT = 2.0**-24  # rounding of float32
 ROUND_DOWN = 1.0 - 2.0**-22  # so that a lead is never overstated
-TILE = 128  # rows scored together: a tile and its scores stay in the first caches
 FEW_COLUMNS = 48  # up to so many columns and masks, rows are vector lanes
+LEAST = 2.0**-40  # down to here, and up to its inverse, float32 holds squares of cells
 FEW_CENTERS = 24  # up to here, on wide rows, dot products beat a general matrix product
 
 Floats = NDArray[Any]  # float32 or float64
@@ -40,6 +41,7 @@ def assign_block(
     rows: Floats,  # (n, d) in, NaN = missing
     reference: NDArray[np.float64],  # (d,) in, a point among the rows
     centers: NDArray[np.float64],  # (k, d) in, from the reference
+    origin: NDArray[np.float64],  # (d,) in, what float32 measures from: the reference, or 0
     slopes: NDArray[np.float32],  # scaled: see ``padded``
     scale: float,  # a power of two that brings the rows near 1: float32 cannot overflow
     missing: bool,  # whether cells may be missing
@@ -51,27 +53,33 @@ def assign_block(
     n, d = rows.shape
     k, width = len(centers), slopes.shape[1]
     lanes = width <= FEW_COLUMNS
+    plain = rows.itemsize == 4 and not missing and not origin.any() and LEAST < scale < 1.0 / LEAST
     tile = np.zeros(width * TILE, np.float32)  # y, as (width, TILE) in lanes, else as (TILE, width)
     scores = np.empty(len(slopes) * TILE, np.float32)  # (k, TILE)
     pairs = np.empty((2, 2, TILE), np.float32)  # best and second score, twice: read one, write the other
     names = np.empty((2, TILE), np.int32)
     norms = np.zeros((2, TILE), np.float32)  # ||y||^2 of the cells, and with the masks
-    shift = np.empty(d + 1, rows.dtype)  # reference and scale in the rows' own type
-    shift[:d] = reference
+    shift = np.empty(d + 1, rows.dtype)  # origin and scale in the rows' own type
+    shift[:d] = origin
     shift[d] = scale
     margin = error_margin(slopes)
     pick = np.zeros(TILE + 1, np.int64)  # the rows of a tile, and room for one that is not
+    every, unit = np.arange(TILE), np.float32(scale)
     first = 0
     while first < n:
         first, t = pick_rows(labels, leads, drift, n, first, pick)
         if lanes:
             load_lanes(rows, pick[:t], shift, missing, tile, norms)
             score_lanes(tile, slopes, scores)
+        elif plain and k <= FEW_CENTERS:
+            pick[t] = pick[t - 1] if t else 0
+            square_norms(rows, pick[:t], unit, norms)
+            score_dots(rows, pick[: t + 1], slopes, unit, scores.reshape((len(slopes), TILE)))
         else:
             lines = tile.reshape((TILE, width))
             load_rows(rows, pick[:t], shift, missing, lines, norms)
             if k <= FEW_CENTERS:
-                score_dots(lines[: (t + 3) // 4 * 4], slopes, scores.reshape((len(slopes), TILE)))
+                score_dots(lines, every, slopes, unit, scores.reshape((len(slopes), TILE)))
             else:
                 np.dot(slopes, lines.T, scores.reshape((len(slopes), TILE)))
         side = best_two(scores, k, pairs, names)
@@ -138,183 +146,6 @@ def padded(slopes: NDArray[Any]) -> NDArray[np.float32]:
     out = np.zeros((k + k % 2, -(-width // 4) * 4), np.float32)
     out[:k, :width] = slopes
     return out
-
-
-# --- load: y = (x - reference) * scale, and ||y||^2 with the mask's ones ---------------------------------------
-
-
-@kernel
-def load_lanes(
-    rows: Floats,  # (n, d) in
-    pick: NDArray[np.int64],  # (t,) in: which of them
-    shift: Floats,  # (d + 1,) in: reference, scale
-    missing: bool,
-    tile: NDArray[np.float32],  # (width * TILE,) out: cell j of row i at j * TILE + i, then masks
-    norms: NDArray[np.float32],  # (2, TILE) out: ||y||^2 of the cells, and with the masks
-) -> None:
-    """A tile with rows as vector lanes."""
-    t, d = len(pick), rows.shape[1]
-    scale = shift[d]
-    one, zero = np.float32(1.0), np.float32(0.0)
-    for j in range(d):
-        for i in range(t):
-            tile[j * TILE + i] = np.float32((rows[pick[i], j] - shift[j]) * scale)
-    squares, seen_cells = norms[0], norms[1]
-    squares[:] = zero
-    seen_cells[:] = zero if missing else one
-    if not missing:
-        tile[d * TILE : (d + 1) * TILE] = one
-    for j in range(d):
-        if missing:
-            for i in range(TILE):
-                y = tile[j * TILE + i]
-                seen = y == y
-                tile[(d + j) * TILE + i] = one if seen else zero
-                tile[j * TILE + i] = y if seen else zero
-            for i in range(TILE):
-                seen_cells[i] += tile[(d + j) * TILE + i]
-        for i in range(TILE):
-            squares[i] += tile[j * TILE + i] * tile[j * TILE + i]
-    for i in range(TILE):
-        norms[1, i] += norms[0, i]
-
-
-@lane_sum_kernel
-def load_rows(
-    rows: Floats,  # (n, d) in
-    pick: NDArray[np.int64],  # (t,) in: which of them
-    shift: Floats,  # (d + 1,) in: reference, scale
-    missing: bool,
-    tile: NDArray[np.float32],  # (TILE, width) out
-    norms: NDArray[np.float32],  # (2, TILE) out: ||y||^2 of the cells, and with the masks
-) -> None:
-    """A tile with rows as rows."""
-    t, d = len(pick), rows.shape[1]
-    scale = shift[d]
-    one, zero = np.float32(1.0), np.float32(0.0)
-    for i in range(t):
-        row = rows[pick[i]]
-        square, cells = zero, zero
-        if missing:
-            for j in range(d):
-                y = np.float32((row[j] - shift[j]) * scale)
-                seen = y == y
-                mask = one if seen else zero
-                y = y if seen else zero
-                tile[i, j] = y
-                tile[i, d + j] = mask
-                square += y * y
-                cells += mask
-        else:
-            for j in range(d):
-                y = np.float32((row[j] - shift[j]) * scale)
-                tile[i, j] = y
-                square += y * y
-            tile[i, d] = one
-            cells = one
-        norms[0, i], norms[1, i] = square, square + cells
-
-
-# --- score: slopes . y ------------------------------------------------------------------------------------------
-
-
-@kernel
-def score_lanes(
-    tile: NDArray[np.float32],  # (width * TILE,) in
-    slopes: NDArray[np.float32],  # (even, width) in
-    scores: NDArray[np.float32],  # (even * TILE,) out
-) -> None:
-    """Few columns: vector lanes run over rows, two centres against four columns at a time.
-
-    The arrays are flat and TILE is a constant, so the compiler sees that nothing overlaps. It also has to see
-    that no index is negative, which it does not where a range has a step: hence the halves and quarters.
-    """
-    for half in range(len(slopes) // 2):
-        c = 2 * half
-        p = c * TILE
-        for i in range(2 * TILE):
-            scores[p + i] = np.float32(0.0)
-        for quarter in range(slopes.shape[1] // 4):
-            j = 4 * quarter
-            a0, a1, a2, a3 = slopes[c, j], slopes[c, j + 1], slopes[c, j + 2], slopes[c, j + 3]
-            b0, b1, b2, b3 = (
-                slopes[c + 1, j],
-                slopes[c + 1, j + 1],
-                slopes[c + 1, j + 2],
-                slopes[c + 1, j + 3],
-            )
-            q = j * TILE
-            for i in range(TILE):
-                x0, x1, x2, x3 = (
-                    tile[q + i],
-                    tile[q + TILE + i],
-                    tile[q + 2 * TILE + i],
-                    tile[q + 3 * TILE + i],
-                )
-                scores[p + i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
-                scores[p + TILE + i] += (b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)
-
-
-@lane_sum_kernel
-def score_dots(
-    tile: NDArray[np.float32],  # (a multiple of four, width) in
-    slopes: NDArray[np.float32],  # (even, width) in
-    scores: NDArray[np.float32],  # (even, TILE) out
-) -> None:
-    """Few centres, wide rows: two rows against four centres keep all sums in registers."""
-    t, width = tile.shape
-    zero = np.float32(0.0)
-    for c in range(0, len(slopes) - 3, 4):
-        a0, a1, a2, a3 = slopes[c], slopes[c + 1], slopes[c + 2], slopes[c + 3]
-        for i in range(0, t, 2):
-            x, y = tile[i], tile[i + 1]
-            p0, p1, p2, p3 = zero, zero, zero, zero
-            q0, q1, q2, q3 = zero, zero, zero, zero
-            for j in range(width):
-                p0 += a0[j] * x[j]
-                p1 += a1[j] * x[j]
-                p2 += a2[j] * x[j]
-                p3 += a3[j] * x[j]
-                q0 += a0[j] * y[j]
-                q1 += a1[j] * y[j]
-                q2 += a2[j] * y[j]
-                q3 += a3[j] * y[j]
-            scores[c, i], scores[c + 1, i], scores[c + 2, i], scores[c + 3, i] = p0, p1, p2, p3
-            scores[c, i + 1], scores[c + 1, i + 1], scores[c + 2, i + 1], scores[c + 3, i + 1] = (
-                q0,
-                q1,
-                q2,
-                q3,
-            )
-    if len(slopes) % 4:
-        score_last_two(tile, slopes[-2:], scores[len(slopes) - 2 :])
-
-
-@lane_sum_kernel
-def score_last_two(
-    tile: NDArray[np.float32],  # (a multiple of four, width) in
-    slopes: NDArray[np.float32],  # (2, width) in
-    scores: NDArray[np.float32],  # (2, TILE) out
-) -> None:
-    """The same the other way round, for two centres that are left: four rows against two centres."""
-    t, width = tile.shape
-    zero = np.float32(0.0)
-    a, b = slopes[0], slopes[1]
-    for i in range(0, t, 4):
-        x0, x1, x2, x3 = tile[i], tile[i + 1], tile[i + 2], tile[i + 3]
-        p0, p1, p2, p3 = zero, zero, zero, zero
-        q0, q1, q2, q3 = zero, zero, zero, zero
-        for j in range(width):
-            p0 += a[j] * x0[j]
-            p1 += a[j] * x1[j]
-            p2 += a[j] * x2[j]
-            p3 += a[j] * x3[j]
-            q0 += b[j] * x0[j]
-            q1 += b[j] * x1[j]
-            q2 += b[j] * x2[j]
-            q3 += b[j] * x3[j]
-        scores[0, i], scores[0, i + 1], scores[0, i + 2], scores[0, i + 3] = p0, p1, p2, p3
-        scores[1, i], scores[1, i + 1], scores[1, i + 2], scores[1, i + 3] = q0, q1, q2, q3
 
 
 # --- decide -----------------------------------------------------------------------------------------------------

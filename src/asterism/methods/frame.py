@@ -20,6 +20,7 @@ from asterism.errors import DataError
 from asterism.stats.moments import ColumnMoments
 
 LOOK = 255  # rows of the first block that are asked for a typical value
+NEAR = 4.0  # squared distance of 0 from the mean, in variances, that costs float32 a bit or two
 WIDEST = 2.0**480  # ranges beyond it, or below its inverse, have squares that float64 cannot hold
 
 
@@ -30,11 +31,17 @@ class Frame:
     reference: Vector  # (d,) values that occur in the table
     scale: float  # a power of two
     missing: bool  # whether cells of the table are missing
+    around_zero: bool = False  # whether 0 is as good a point for float32: kernels may take cells as they are
+
+    @cached_property
+    def origin(self) -> Vector:
+        """(d,) the point that float32 measures from."""
+        return np.zeros_like(self.reference) if self.around_zero else self.reference
 
     @cached_property
     def fits_float32(self) -> bool:
-        """Whether the reference is the same point in float32: not if it came from float64 rows."""
-        return bool((self.reference.astype(np.float32) == self.reference).all())
+        """Whether the origin is the same point in float32: not if it came from float64 rows."""
+        return bool((self.origin.astype(np.float32) == self.origin).all())
 
 
 def survey(source: Source) -> tuple[Frame, ColumnMoments]:
@@ -52,7 +59,8 @@ def survey(source: Source) -> tuple[Frame, ColumnMoments]:
             column=source.names[int(np.argmax(ranges))],
         )
     exponent = np.frexp(widest)[1] if widest > 0 else 0
-    return Frame(_typical(source, moments), float(np.ldexp(1.0, -exponent)), moments.missing), moments
+    scale = float(np.ldexp(1.0, -exponent))
+    return Frame(_typical(source, moments), scale, moments.missing, _around_zero(moments)), moments
 
 
 def refuse_unusable(source: Source, moments: ColumnMoments) -> None:
@@ -63,6 +71,12 @@ def refuse_unusable(source: Source, moments: ColumnMoments) -> None:
         raise DataError(
             "every cell is missing.", "Leave the column out, or fill it in.", column=source.names[int(j)]
         )
+
+
+def _around_zero(moments: ColumnMoments) -> bool:
+    """Whether rows are, on the whole, hardly longer than their differences from the mean."""
+    with np.errstate(over="ignore"):
+        return bool((moments.mean**2).sum() <= NEAR * moments.variance.sum())
 
 
 def _typical(source: Source, moments: ColumnMoments) -> Vector:

@@ -71,7 +71,7 @@ class Centers:
 
         # A centre too far for float32 has infinite slopes: its scores settle nothing, and float64 decides.
         with np.errstate(over="ignore"):
-            scaled = self.offsets * self.frame.scale
+            scaled = (self.offsets + (self.frame.reference - self.frame.origin)) * self.frame.scale
             squares = scaled**2 if self.frame.missing else (scaled**2).sum(axis=1, keepdims=True)
             return padded(np.hstack([-2.0 * scaled, squares]))
 
@@ -168,12 +168,14 @@ def pack_centers(model: Centers) -> Mapping[str, NDArray[Any]]:
         "reference": frame.reference,
         "scale": np.array([frame.scale]),
         "missing": np.array([frame.missing]),
+        "around_zero": np.array([frame.around_zero]),
     }
 
 
 def unpack_centers(arrays: Mapping[str, NDArray[Any]]) -> Centers:
     """Centres again."""
-    frame = Frame(arrays["reference"], float(arrays["scale"][0]), bool(arrays["missing"][0]))
+    flags = (bool(arrays[name][0]) for name in ("missing", "around_zero"))
+    frame = Frame(arrays["reference"], float(arrays["scale"][0]), *flags)
     return Centers(frame, arrays["offsets"])
 
 
@@ -211,8 +213,9 @@ def label_rows(model: Centers, block: Block, labels: NDArray[np.int32], leads: N
         rows = block_of(rows.astype(np.float64)).rows
     drift = np.zeros(len(model.offsets)) if model.drift is None else model.drift
     assign_block(
-        rows, frame.reference, model.offsets, model.slopes, frame.scale, frame.missing, drift, labels, leads
-    )
+        rows, frame.reference, model.offsets, frame.origin, model.slopes, frame.scale, frame.missing,
+        drift, labels, leads,
+    )  # fmt: skip
 
 
 def labels_of(model: Centers, block: Block) -> NDArray[np.int32]:

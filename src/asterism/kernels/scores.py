@@ -1,0 +1,209 @@
+"""Rows as the scoring of centres wants them, and the scores: a matrix product in three shapes.
+
+    score_k = slopes_k . y         y = ((x - origin) * scale | seen), see ``kernels.assign``
+
+Few columns      rows are vector lanes
+Few centres      dot products of two rows with four centres, straight from the table where that can be
+Many of both     a general matrix product
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.kernels.compiled import kernel, lane_sum_kernel
+
+TILE = 128  # rows scored together: a tile and its scores stay in the first caches
+NARROW = 4  # columns below which cells are better loaded column by column
+
+Floats = NDArray[Any]  # float32 or float64
+
+
+# --- load: y = (x - reference) * scale, and ||y||^2 with the mask's ones ---------------------------------------
+
+
+@kernel
+def load_lanes(
+    rows: Floats,  # (n, d) in
+    pick: NDArray[np.int64],  # (t,) in: which of them
+    shift: Floats,  # (d + 1,) in: origin, scale
+    missing: bool,
+    tile: NDArray[np.float32],  # (width * TILE,) out: cell j of row i at j * TILE + i, then masks
+    norms: NDArray[np.float32],  # (2, TILE) out: ||y||^2 of the cells, and with the masks
+) -> None:
+    """A tile with rows as vector lanes."""
+    t, d = len(pick), rows.shape[1]
+    scale = shift[d]
+    one, zero = np.float32(1.0), np.float32(0.0)
+    if d < NARROW:
+        for j in range(d):
+            for i in range(t):
+                tile[j * TILE + i] = np.float32((rows[pick[i], j] - shift[j]) * scale)
+    else:
+        for i in range(t):
+            row = rows[pick[i]]
+            for j in range(d):
+                tile[j * TILE + i] = np.float32((row[j] - shift[j]) * scale)
+    squares, seen_cells = norms[0], norms[1]
+    squares[:] = zero
+    seen_cells[:] = zero if missing else one
+    if not missing:
+        tile[d * TILE : (d + 1) * TILE] = one
+    for j in range(d):
+        if missing:
+            for i in range(TILE):
+                y = tile[j * TILE + i]
+                seen = y == y
+                tile[(d + j) * TILE + i] = one if seen else zero
+                tile[j * TILE + i] = y if seen else zero
+            for i in range(TILE):
+                seen_cells[i] += tile[(d + j) * TILE + i]
+        for i in range(TILE):
+            squares[i] += tile[j * TILE + i] * tile[j * TILE + i]
+    for i in range(TILE):
+        norms[1, i] += norms[0, i]
+
+
+@lane_sum_kernel
+def load_rows(
+    rows: Floats,  # (n, d) in
+    pick: NDArray[np.int64],  # (t,) in: which of them
+    shift: Floats,  # (d + 1,) in: origin, scale
+    missing: bool,
+    tile: NDArray[np.float32],  # (TILE, width) out
+    norms: NDArray[np.float32],  # (2, TILE) out: ||y||^2 of the cells, and with the masks
+) -> None:
+    """A tile with rows as rows."""
+    t, d = len(pick), rows.shape[1]
+    scale = shift[d]
+    one, zero = np.float32(1.0), np.float32(0.0)
+    for i in range(t):
+        row = rows[pick[i]]
+        square, cells = zero, zero
+        if missing:
+            for j in range(d):
+                y = np.float32((row[j] - shift[j]) * scale)
+                seen = y == y
+                mask = one if seen else zero
+                y = y if seen else zero
+                tile[i, j] = y
+                tile[i, d + j] = mask
+                square += y * y
+                cells += mask
+        else:
+            for j in range(d):
+                y = np.float32((row[j] - shift[j]) * scale)
+                tile[i, j] = y
+                square += y * y
+            tile[i, d] = one
+            cells = one
+        norms[0, i], norms[1, i] = square, square + cells
+
+
+# --- score: slopes . y ------------------------------------------------------------------------------------------
+
+
+@kernel
+def score_lanes(
+    tile: NDArray[np.float32],  # (width * TILE,) in
+    slopes: NDArray[np.float32],  # (even, width) in
+    scores: NDArray[np.float32],  # (even * TILE,) out
+) -> None:
+    """Few columns: vector lanes run over rows, two centres against four columns at a time.
+
+    The arrays are flat and TILE is a constant, so the compiler sees that nothing overlaps. It also has to see
+    that no index is negative, which it does not where a range has a step: hence the halves and quarters.
+    """
+    for half in range(len(slopes) // 2):
+        c = 2 * half
+        p = c * TILE
+        for i in range(2 * TILE):
+            scores[p + i] = np.float32(0.0)
+        for quarter in range(slopes.shape[1] // 4):
+            j = 4 * quarter
+            a0, a1, a2, a3 = slopes[c, j], slopes[c, j + 1], slopes[c, j + 2], slopes[c, j + 3]
+            b0, b1, b2, b3 = (
+                slopes[c + 1, j],
+                slopes[c + 1, j + 1],
+                slopes[c + 1, j + 2],
+                slopes[c + 1, j + 3],
+            )
+            q = j * TILE
+            for i in range(TILE):
+                x0, x1, x2, x3 = (
+                    tile[q + i],
+                    tile[q + TILE + i],
+                    tile[q + 2 * TILE + i],
+                    tile[q + 3 * TILE + i],
+                )
+                scores[p + i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
+                scores[p + TILE + i] += (b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)
+
+
+@lane_sum_kernel
+def score_dots(
+    lines: Floats,  # (n, width) in: tiles with masks, or rows of the table themselves
+    pick: NDArray[np.int64],  # (t + 1,) in: which of them; the last only fills up a pair
+    slopes: NDArray[np.float32],  # (even, width or more) in
+    scale: Any,  # what cells are yet to be multiplied with
+    scores: NDArray[np.float32],  # (even, TILE) out
+) -> None:
+    """Few centres, wide rows: two rows against four centres (or the two left over) keep all sums in registers."""
+    k, width = len(slopes), lines.shape[1]
+    zero = np.float32(0.0)
+    for half in range(len(pick) // 2):
+        i = 2 * half
+        x, y = lines[pick[i]], lines[pick[i + 1]]
+        for quarter in range(k // 4):
+            c = 4 * quarter
+            a0, a1, a2, a3 = slopes[c], slopes[c + 1], slopes[c + 2], slopes[c + 3]
+            p0, p1, p2, p3 = zero, zero, zero, zero
+            q0, q1, q2, q3 = zero, zero, zero, zero
+            for j in range(width):
+                s, t = np.float32(x[j]), np.float32(y[j])
+                p0 += a0[j] * s
+                p1 += a1[j] * s
+                p2 += a2[j] * s
+                p3 += a3[j] * s
+                q0 += a0[j] * t
+                q1 += a1[j] * t
+                q2 += a2[j] * t
+                q3 += a3[j] * t
+            scores[c, i], scores[c + 1, i], scores[c + 2, i], scores[c + 3, i] = p0, p1, p2, p3
+            c0, c1, c2, c3 = scores[c], scores[c + 1], scores[c + 2], scores[c + 3]
+            c0[i + 1], c1[i + 1], c2[i + 1], c3[i + 1] = q0, q1, q2, q3
+        if k % 4:
+            a0, a1 = slopes[k - 2], slopes[k - 1]
+            p0, p1, q0, q1 = zero, zero, zero, zero
+            for j in range(width):
+                s, t = np.float32(x[j]), np.float32(y[j])
+                p0 += a0[j] * s
+                p1 += a1[j] * s
+                q0 += a0[j] * t
+                q1 += a1[j] * t
+            scores[k - 2, i], scores[k - 1, i], scores[k - 2, i + 1], scores[k - 1, i + 1] = p0, p1, q0, q1
+    if width < slopes.shape[1]:  # the table has no column of ones
+        for c in range(k):
+            for i in range(TILE):
+                scores[c, i] = scores[c, i] * scale + slopes[c, width]
+
+
+@lane_sum_kernel
+def square_norms(
+    rows: Floats,  # (n, d) in, complete
+    pick: NDArray[np.int64],  # (t,) in: which of them
+    scale: Any,  # what cells are yet to be multiplied with
+    norms: NDArray[np.float32],  # (2, TILE) out: ||y||^2 of the cells, and with the column of ones
+) -> None:
+    """||y||^2 of rows that are scored as they are."""
+    for i in range(len(pick)):
+        row = rows[pick[i]]
+        square = np.float32(0.0)
+        for j in range(len(row)):
+            y = np.float32(row[j])
+            square += y * y
+        square *= scale * scale
+        norms[0, i], norms[1, i] = square, square + np.float32(1.0)
