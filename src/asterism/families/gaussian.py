@@ -28,7 +28,7 @@ from asterism.families.assignment import assign
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
 from asterism.families.gaussian_statistic import Form, GaussianStatistic, between, in_form
-from asterism.families.missing import LOG_2_PI, Conditional, Gathered, chunks, patterns
+from asterism.families.missing import LOG_2_PI, Conditional, Gathered, chunks, gappy, patterns
 from asterism.families.priors import ConjugatePrior, default_prior, log_prior, shrink
 
 BARE_FLOOR = 1e-14  # where the user sets the regularisation: just above rounding
@@ -137,8 +137,8 @@ class GaussianFamily:
         """(n, k) log p(x | c) of the cells that are there."""
         from asterism.kernels.density import gaussian_log_density
 
-        gaps = np.isnan(block.rows).any(axis=1)
-        if not gaps.any():
+        gaps = gappy(block.rows)
+        if gaps is None:
             return gaussian_log_density(block.rows, self.reference, params.means, params.factors)
         out = np.empty((len(block), len(params.means)))
         whole = block_of(block.rows[~gaps]).rows
@@ -195,8 +195,8 @@ class GaussianFamily:
         draws: Vector | None = None,
     ) -> tuple[Vector, float, GaussianStatistic]:
         """Shares, what they climb, and the statistic, in one pass that keeps nothing of size n x k."""
-        gaps = np.isnan(block.rows).any(axis=1)
-        if not gaps.any():
+        gaps = gappy(block.rows)
+        if gaps is None:
             return self._complete_pass(params, log_weights, block, assignment, draws)
         whole = block_of(block.rows[~gaps], block.weights[~gaps], block.start)
         one = self._complete_pass(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,19 @@ from asterism.families.base import Array
 
 CHUNK = 1 << 19  # cells times components that are worked on at a time
 LOG_2_PI = float(np.log(2.0 * np.pi))
+
+
+def gappy(rows: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """(n,) which rows miss a cell; None where none does, which is quick to see: NaN survives every sum.
+
+    >>> gappy(np.array([[1.0, np.nan], [2.0, 3.0]])), gappy(np.ones((2, 2)))
+    (array([ True, False]), None)
+    """
+    with np.errstate(all="ignore"):
+        if not np.isnan(np.add.reduce(rows, axis=None)):
+            return None
+    gaps = np.isnan(rows).any(axis=1)
+    return gaps if gaps.any() else None
 
 
 def patterns(y: Array) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.intp]]]:

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.kernels.diagonal import diagonal_block
-from asterism.kernels.full import full_block
+from asterism.kernels.diagonal import diagonal_block, diagonal_scores
+from asterism.kernels.full import full_block, full_scores
 from asterism.kernels.lanes import FEW
 from asterism.kernels.shares import DRAW, HARD, SOFT
-from asterism.kernels.tied import tied_block
+from asterism.kernels.tied import tied_block, tied_scores
 
 Floats = NDArray[Any]  # float32 or float64
 Vector = NDArray[np.float64]
@@ -35,7 +35,6 @@ MODES = {"soft": SOFT, "hard": HARD, "draw": DRAW}
 LOOK = 256  # rows of a block that tell how large cells are
 MOST_GROWTH = 256.0  # see ``precision``
 NEAR = {np.dtype(np.float64): 100.0, np.dtype(np.float32): 8.0}  # see ``_tied``
-ROWS_AT_ONCE = 512  # of log densities
 
 
 class GaussianTotals(NamedTuple):
@@ -128,9 +127,7 @@ def _tied(
     """
     k, d = offsets.shape
     kind = precision(rows, weights, reference, offsets, factors)
-    middle = offsets.mean(axis=0)
-    apart = offsets - middle
-    whitened = apart @ factors[0].T
+    middle, whitened = _whitened(offsets, factors, kind)
     if float(np.abs(whitened).max()) > NEAR[kind]:
         every = np.broadcast_to(factors, (k, d, d))
         same = np.broadcast_to(constants, (k,))
@@ -138,8 +135,6 @@ def _tied(
         return found._replace(scatters=found.scatters.sum(axis=0, keepdims=True))
     inner = padded(factors, kind)
     width = inner.shape[1]
-    lines = np.zeros((k, width), kind)
-    lines[:, :d] = whitened
     mass, totals = np.zeros(k), np.zeros(2)
     sums, lower = np.zeros((k + k % 2, width)), np.zeros((1, width, width))
     constants = np.broadcast_to(constants, (k,)).astype(kind)
@@ -148,7 +143,7 @@ def _tied(
         weights,
         reference + middle,
         inner[0],
-        lines,
+        whitened,
         constants,
         mode,
         draws,
@@ -160,7 +155,7 @@ def _tied(
     means = _over(sums[:k, :d], mass)  # from the middle
     scatters = symmetric(lower, d)
     scatters[0] -= (means * mass[:, None]).T @ means
-    shifts = np.where(mass[:, None] > 0, means - apart, 0.0)
+    shifts = np.where(mass[:, None] > 0, means - (offsets - middle), 0.0)
     return GaussianTotals(mass, shifts, scatters, float(totals[0]), float(totals[1]))
 
 
@@ -176,9 +171,7 @@ def _diagonal(
 ) -> GaussianTotals:
     k, d = offsets.shape
     kind = precision(rows, weights, reference, offsets, factors)
-    lines = np.zeros((2, k, -(-d // FEW) * FEW), kind)
-    lines[0, :, :d] = factors
-    lines[1, :, :d] = factors * offsets
+    lines = scaled(offsets, factors, kind)
     mass, moments, totals = np.zeros(k), np.zeros(lines.shape), np.zeros(2)
     diagonal_block(
         rows, weights, reference, lines, constants.astype(kind), mode, draws, mass, moments, totals
@@ -226,6 +219,24 @@ def padded(factors: Vector, kind: np.dtype[Any]) -> Floats:
     return out
 
 
+def scaled(offsets: Vector, factors: Vector, kind: np.dtype[Any]) -> Floats:
+    """(2, k, padded d) s and s mu."""
+    k, d = offsets.shape
+    lines = np.zeros((2, k, -(-d // FEW) * FEW), kind)
+    lines[0, :, :d] = factors
+    lines[1, :, :d] = factors * offsets
+    return lines
+
+
+def _whitened(offsets: Vector, factors: Vector, kind: np.dtype[Any]) -> tuple[Vector, Floats]:
+    """The middle of the means, and (k, padded d) W (mean - middle)."""
+    k, d = offsets.shape
+    middle = offsets.mean(axis=0)
+    lines = np.zeros((k, -(-d // FEW) * FEW), kind)
+    lines[:, :d] = (offsets - middle) @ factors[0].T
+    return middle, lines
+
+
 def symmetric(lower: Vector, d: int) -> Vector:
     """(k, d, d) matrices from their lower triangles; what stood above is not looked at."""
     out = np.tril(lower[:, :d, :d])
@@ -238,14 +249,17 @@ def _over(sums: Vector, mass: Vector) -> Vector:
 
 
 def gaussian_log_density(rows: Floats, reference: Vector, offsets: Vector, factors: Vector) -> Vector:
-    """(n, k) log p_c(x) of complete rows."""
+    """(n, k) log p_c(x) of complete rows, in float64."""
     k, d = offsets.shape
-    out = np.empty((len(rows), k))
-    constants = np.broadcast_to(heights(factors, d), (k,))
-    for a in range(0, len(rows), ROWS_AT_ONCE):
-        x = rows[a : a + ROWS_AT_ONCE].astype(np.float64) - reference
-        for c in range(k):
-            y = x - offsets[c]
-            y = y * factors[c] if factors.ndim == 2 else y @ factors[c if len(factors) == k else 0].T
-            out[a : a + ROWS_AT_ONCE, c] = constants[c] - 0.5 * np.einsum("ij,ij->i", y, y)
+    kind = np.dtype(np.float64)
+    out, ones = np.empty((len(rows), k)), np.ones(len(rows))
+    rows = np.ascontiguousarray(rows)
+    constants = np.broadcast_to(heights(factors, d), (k,)).copy()
+    if factors.ndim == 2:
+        diagonal_scores(rows, ones, reference, scaled(offsets, factors, kind), constants, out)
+    elif len(factors) == k:
+        full_scores(rows, ones, reference, offsets, padded(factors, kind), constants, out)
+    else:
+        middle, whitened = _whitened(offsets, factors, kind)
+        tied_scores(rows, ones, reference + middle, padded(factors, kind)[0], whitened, constants, out)
     return out

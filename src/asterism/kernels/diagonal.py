@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
-from asterism.kernels.lanes import TILE, load_tile
+from asterism.kernels.lanes import TILE, load_tile, unload_tile
 from asterism.kernels.shares import lane_mass, share_out
 
 Floats = NDArray[Any]  # float32 or float64
@@ -52,6 +52,26 @@ def diagonal_block(
             if share > 0.0:
                 mass[c] += share
                 add_moments(tile, mine, lines[0, c], lines[1, c], moments[0, c], moments[1, c])
+
+
+@kernel
+def diagonal_scores(
+    rows: Floats,  # (n, d) in
+    weights: NDArray[np.float64],  # (n,) in
+    reference: NDArray[np.float64],  # (d,) in
+    lines: Floats,  # (2, k, padded d) in: s and s mu
+    constants: Floats,  # (k,) in
+    out: Floats,  # (n, k) out
+) -> None:
+    """constant - sum (s x - s mu)^2 / 2 of every row and group."""
+    k, width = lines.shape[1], lines.shape[2]
+    tile = np.zeros(width * TILE, lines.dtype)
+    scores, w = np.empty(k * TILE, lines.dtype), np.zeros(TILE, lines.dtype)
+    for number in range(-(-len(rows) // TILE)):
+        load_tile(rows, weights, reference, number * TILE, tile, w)
+        for c in range(k):
+            score_diagonal(tile, lines[0, c], lines[1, c], constants[c], scores[c * TILE : (c + 1) * TILE])
+        unload_tile(scores, number * TILE, out)
 
 
 @kernel

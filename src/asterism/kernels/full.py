@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel
-from asterism.kernels.lanes import TILE, add_products, gather_tile, load_tile, shift_tile, weigh_tile
+from asterism.kernels.lanes import (
+    TILE,
+    add_products,
+    gather_tile,
+    load_tile,
+    shift_tile,
+    unload_tile,
+    weigh_tile,
+)
 from asterism.kernels.shares import lane_mass, pick_rows, share_out
 
 GATHER_COLUMNS = 16  # from so many columns on, products are dearer than putting rows side by side
@@ -71,6 +79,30 @@ def full_block(
                 shift_tile(tile, offsets[c], z)
                 weigh_tile(z, mine, p, sums[c])
                 add_products(p, z, TILE, scatters[c])
+
+
+@kernel
+def full_scores(
+    rows: Floats,  # (n, d) in
+    weights: NDArray[np.float64],  # (n,) in
+    reference: NDArray[np.float64],  # (d,) in
+    offsets: Floats,  # (k, d) in
+    factors: Floats,  # (k, padded d, padded d) in
+    constants: Floats,  # (k,) in
+    out: Floats,  # (n, k) out
+) -> None:
+    """constant - ||W (x - mean)||^2 / 2 of every row and group."""
+    k, width = len(offsets), factors.shape[1]
+    tile = np.zeros(width * TILE, offsets.dtype)
+    z = np.zeros(width * TILE, offsets.dtype)
+    scores = np.empty(k * TILE, offsets.dtype)
+    work, w = np.empty((4, TILE), offsets.dtype), np.zeros(TILE, offsets.dtype)
+    for number in range(-(-len(rows) // TILE)):
+        load_tile(rows, weights, reference, number * TILE, tile, w)
+        for c in range(k):
+            shift_tile(tile, offsets[c], z)
+            score_full(z, factors[c], constants[c], work, scores[c * TILE : (c + 1) * TILE])
+        unload_tile(scores, number * TILE, out)
 
 
 @kernel

@@ -49,6 +49,19 @@ def load_tile(
 
 
 @kernel
+def unload_tile(
+    scores: Floats,  # (k * TILE,) in
+    first: int,
+    out: Floats,  # (n, k) out: lines from ``first`` on
+) -> None:
+    """Lanes back into rows."""
+    k = out.shape[1]
+    for i in range(min(TILE, len(out) - first)):
+        for c in range(k):
+            out[first + i, c] = scores[c * TILE + i]
+
+
+@kernel
 def shift_tile(
     tile: Floats,  # (padded d * TILE,) in
     offset: Floats,  # (d,) in

@@ -134,3 +134,40 @@ def pick_rows(
         pick[m] = i
         m += 1 if r[i] > 0 else 0
     return m
+
+
+@kernel
+def sum_scores(
+    scores: NDArray[np.float64],  # (n, k) in: log pi p
+    heights: NDArray[np.float64],  # (n,) out: log sum_c exp(s_c); -inf where all are
+    tops: NDArray[np.float64],  # (n,) out: the largest
+    labels: NDArray[np.int32],  # (n,) out: whose it is, the first of equals
+) -> None:
+    """What a row of scores says."""
+    n, k = scores.shape
+    lanes, work = np.zeros(k * TILE), np.zeros((4, TILE))
+    for number in range(-(-n // TILE)):
+        first = number * TILE
+        t = min(TILE, n - first)
+        for i in range(t):
+            top, label = -np.inf, 0
+            for c in range(k):
+                s = scores[first + i, c]
+                lanes[c * TILE + i] = s
+                label = c if s > top else label
+                top = s if s > top else top
+            labels[first + i] = label
+        best = work[best_scores(lanes, k, work)]
+        total, safe = work[2], work[3]
+        for i in range(TILE):
+            b = best[i]
+            safe[i] = b if b > -np.inf else 0.0
+        total[:] = 0.0
+        for c in range(k):
+            p = c * TILE
+            for i in range(TILE):
+                total[i] += lane_exp(lanes[p + i] - safe[i])
+        for i in range(TILE):
+            total[i] = best[i] + lane_log(total[i] if total[i] > 0.0 else 1.0)
+        tops[first : first + t] = best[:t]
+        heights[first : first + t] = total[:t]

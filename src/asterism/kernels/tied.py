@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel
 from asterism.kernels.diagonal import score_diagonal
-from asterism.kernels.lanes import TILE, add_cross_products, add_products, load_tile, scale_tile
+from asterism.kernels.lanes import TILE, add_cross_products, add_products, load_tile, scale_tile, unload_tile
 from asterism.kernels.shares import lane_mass, share_out
 
 Floats = NDArray[Any]  # float32 or float64
@@ -60,6 +60,30 @@ def tied_block(
         add_cross_products(scores, tile, sums)
         scale_tile(tile, w, y)
         add_products(y, tile, TILE, scatter)
+
+
+@kernel
+def tied_scores(
+    rows: Floats,  # (n, d) in
+    weights: NDArray[np.float64],  # (n,) in
+    middle: NDArray[np.float64],  # (d,) in: g
+    factor: Floats,  # (padded d, padded d) in
+    whitened: Floats,  # (k, padded d) in: W (mean - g)
+    constants: Floats,  # (k,) in
+    out: Floats,  # (n, k) out
+) -> None:
+    """constant - ||W (x - g) - W (mean - g)||^2 / 2 of every row and group."""
+    k, width = len(constants), len(factor)
+    tile = np.zeros(width * TILE, factor.dtype)
+    y = np.zeros(width * TILE, factor.dtype)
+    ones = np.ones(width, factor.dtype)
+    scores, w = np.empty(k * TILE, factor.dtype), np.zeros(TILE, factor.dtype)
+    for number in range(-(-len(rows) // TILE)):
+        load_tile(rows, weights, middle, number * TILE, tile, w)
+        whiten(tile, factor, y)
+        for c in range(k):
+            score_diagonal(y, ones, whitened[c], constants[c], scores[c * TILE : (c + 1) * TILE])
+        unload_tile(scores, number * TILE, out)
 
 
 @kernel

@@ -64,16 +64,16 @@ class Told:
 
 def look_back(mixture: Mixture, block: Block) -> tuple[NDArray[np.int32], Told]:
     """Labels of the rows of a block, and what they add up to."""
-    labels = np.empty(len(block), np.int32)
+    from asterism.kernels.shares import sum_scores
+
+    labels, heights, tops = np.empty(len(block), np.int32), np.empty(len(block)), np.empty(len(block))
     total = surprise = 0.0
     with np.errstate(all="ignore"):  # absent rows may hold anything
         for at, piece in pieces(block):
-            scores = mixture.scores(piece)
-            labels[at] = scores.argmax(axis=1)
+            sum_scores(mixture.scores(piece), heights[at], tops[at], labels[at])
             here, w = piece.weights > 0, piece.weights
-            heights = log_sum(scores)
-            total += float(w[here] @ heights[here])
-            surprise += float(w[here] @ (heights - scores.max(axis=1))[here])
+            total += float(w[here] @ heights[at][here])
+            surprise += float(w[here] @ (heights[at] - tops[at])[here])
     mass = np.bincount(labels, block.weights, mixture.k).astype(np.float64)
     return labels, Told(total, surprise, mass)
 
