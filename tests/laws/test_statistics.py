@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -13,13 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asterism.data.block import Block, block_of
+from asterism.families.assignment import present
+from asterism.families.covariance import Covariances
+from asterism.families.gaussian import GaussianFamily, GaussianParams
+from asterism.families.gaussian_statistic import GaussianStatistic
 from asterism.kernels.moves import grid_of
 from asterism.methods.frame import Frame
 from asterism.methods.kmeans import Centers, Lloyd, centers_at
 from asterism.methods.softkmeans import Soft, SoftTotals
 from asterism.stats.base import Joined
+from asterism.stats.contingency import Contingency
 from asterism.stats.groups import Moves
 from asterism.stats.moments import ColumnMoments, Moments
+from asterism.stats.scatter import GroupMoments, GroupScatter
 
 
 def no_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
@@ -65,7 +72,43 @@ def soft_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
     }
 
 
+def labels_in(block: Block) -> tuple[np.ndarray, np.ndarray]:
+    """Two labelings of rows by what they hold, 0 to 2 and 0 to 1; absent rows may hold anything."""
+    cells = np.nan_to_num(block.rows.astype(np.float64), nan=0.0, posinf=1.0, neginf=-1.0)
+    return np.digitize(cells[:, 0], [0.0, 50.0]), (cells[:, -1] > 10.0).astype(np.int64)
+
+
+def group_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+    """Deviations from a reference that is not among the rows."""
+    size = moment_scales(rows, weights)["mean"] + 7.0
+    spread = weights.sum() * size**2
+    return {"mean": np.tile(size, (3, 1)), "scatter": np.tile(spread, (3, 1)), "within": spread}
+
+
 SOFT = Soft(stiffness=1e-9)
+
+
+def normal(structure: str, d: int) -> GaussianFamily:
+    return GaussianFamily(structure).at(np.full(d, 7.0))
+
+
+def gaussian_statistic(structure: str, block: Block) -> GaussianStatistic:
+    """Two components with fixed shares; missing cells by fixed parameters."""
+    here, d = present(block), block.rows.shape[1]
+    family, unit = normal(structure, d), np.repeat(np.eye(d)[None], 2, axis=0)
+    params = GaussianParams(np.array([[0.0], [50.0]]) + np.arange(d), Covariances.given(structure, unit))
+    return family.statistic(params, here, here.weights[:, None] * [0.25, 0.75])
+
+
+def gaussian_zero(structure: str, d: int) -> GaussianStatistic:
+    return GaussianStatistic.zero(2, d, normal(structure, d).form)
+
+
+def gaussian_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+    """Sums are taken about the parameters' means, which may be far from the rows."""
+    counted = rows[weights > 0].astype(np.float64)
+    reach = 100.0 + np.nanmax(np.abs(counted), initial=0.0, where=np.isfinite(counted))
+    return {"means": np.full((1, rows.shape[1]), reach), "scatters": np.full(1, weights.sum() * reach**2)}
 
 
 @dataclass(frozen=True)
@@ -108,6 +151,35 @@ STATISTICS = [
         missing=True,
         scales=soft_scales,
     ),
+    Case(
+        "contingency",
+        lambda block: Contingency.of(*labels_in(block), block.weights, (3, 2)),
+        lambda _d: Contingency.zero((3, 2)),
+    ),
+    Case(
+        "group moments",
+        lambda block: GroupMoments.of(block, labels_in(block)[0], 3, np.full(block.rows.shape[1], 7.0)),
+        lambda d: GroupMoments.zero(3, d),
+        missing=True,
+        scales=group_scales,
+    ),
+    Case(
+        "group scatter",
+        lambda block: GroupScatter.of(block, labels_in(block)[0], 3, np.full(block.rows.shape[1], 7.0)),
+        lambda d: GroupScatter.zero(3, d),
+        scales=group_scales,
+    ),
+]
+
+STATISTICS += [
+    Case(
+        f"gaussian {structure}",
+        partial(gaussian_statistic, structure),
+        partial(gaussian_zero, structure),
+        missing=True,
+        scales=gaussian_scales,
+    )
+    for structure in ("VVV", "EEE", "VVI")
 ]
 
 every_statistic = pytest.mark.parametrize("case", STATISTICS, ids=lambda case: case.name)
