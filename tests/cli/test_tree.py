@@ -40,7 +40,7 @@ def test_tree_of_a_table_end_to_end(here):
     assert (summary["version"], summary["k"], summary["sizes"], summary["linkage"]) == (
         1,
         3,
-        [20, 21, 22],
+        [22, 21, 20],
         "ward",
     )
     merges = list(csv.DictReader((folder / "linkage.csv").open()))

@@ -68,13 +68,29 @@ def test_precomputed_gives_the_tree_of_the_rows(linkage):
     assert len(part.predict(squareform(pdist(X)))) == 50
 
 
-def test_mixed_table_with_missing_cells_through_gower():
-    pets = pa.table({"kg": [4.1, 3.9, None, 30.2, 28.1], "says": ["meow", "meow", "meow", "woof", None]})
-    for estimator in (
-        AgglomerativeClustering(2, linkage="average", metric="gower"), DivisiveClustering(2, metric="gower")
-    ):  # fmt: skip
-        assert estimator.fit(pets).labels_.tolist() == [0, 0, 0, 1, 1]
-        assert estimator.predict(pets).tolist() == [0, 0, 0, 1, 1]
+GOWER = [AgglomerativeClustering(2, linkage="average", metric="gower"), DivisiveClustering(2, metric="gower")]
+
+
+@pytest.mark.parametrize("estimator", GOWER, ids=str)
+def test_mixed_table_with_missing_cells_through_gower(estimator):
+    pets = pa.table({"kg": [4.1, 3.9, None, 30.2, 28.1], "says": ["meow", "meow", "meow", "woof", "woof"]})
+    assert estimator.fit(pets).labels_.tolist() == [0, 0, 0, 1, 1]
+    assert estimator.predict(pets).tolist() == [0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("estimator", GOWER, ids=str)
+def test_rows_without_a_common_cell_are_as_far_apart_as_corners(estimator):
+    pets = pa.table({"kg": [4.1, 3.9, None, 30.2, 29.0], "says": ["meow", "meow", "meow", None, "woof"]})
+    assert estimator.fit(pets).labels_.tolist() == [0, 0, 0, 1, 1]
+    assert np.isfinite(estimator.linkage_matrix_).all()
+
+
+def test_a_function_that_gives_no_number_is_refused_with_the_rows():
+    def metric(x, y):
+        return np.nan if {x[0], y[0]} == {1.0, 3.0} else abs(x[0] - y[0])
+
+    with pytest.raises(DataError):
+        AgglomerativeClustering(2, linkage="average", metric=metric).fit(np.arange(5.0)[:, None])
 
 
 def test_missing_cells_by_average_but_not_by_ward():

@@ -12,8 +12,9 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 
 from asterism.data.source import ArraySource
+from asterism.distances.pairwise import square
 from asterism.methods.cut import coefficient, cut_tree
-from asterism.methods.divisive import split_matrix, split_tree
+from asterism.methods.divisive import split_matrix
 from asterism.methods.linkage import link_points
 
 VALUES = json.loads((Path(__file__).parents[1] / "oracles/cluster_trees/values.json").read_text())
@@ -40,7 +41,7 @@ def splinter(distance):
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_tree_and_coefficient_equal_r(name, metric):
     X, theirs = np.array(VALUES[name]["X"]), VALUES[name]["diana"][metric]
-    tree = split_tree(ArraySource(X), np.ones(len(X)), metric)
+    tree = split_matrix(square(ArraySource(X), metric), np.ones(len(X)))
     np.testing.assert_allclose(tree[:, 2], theirs["heights"], rtol=1e-10)
     assert coefficient(tree) == pytest.approx(theirs["dc"], rel=1e-9)
     for k, labels in enumerate(theirs["cuts"], start=2):
@@ -68,8 +69,8 @@ def test_the_first_split_follows_the_definition():
 def test_weighted_equals_repeated():
     rng = np.random.default_rng(5)
     X, w = rng.standard_normal((30, 2)), rng.integers(1, 4, 30)
-    ours = split_tree(ArraySource(X), w.astype(float))
-    copies = split_tree(ArraySource(np.repeat(X, w, axis=0)), np.ones(w.sum()))
+    ours = split_matrix(square(ArraySource(X)), w.astype(float))
+    copies = split_matrix(square(ArraySource(np.repeat(X, w, axis=0))), np.ones(w.sum()))
     np.testing.assert_allclose(ours[:, 2], copies[w.sum() - 30 :, 2], rtol=1e-10)
     np.testing.assert_array_equal(ours[:, 3], copies[w.sum() - 30 :, 3])
 

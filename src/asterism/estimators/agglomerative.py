@@ -17,8 +17,9 @@ from asterism.errors import CompressedWarning, ParameterError
 from asterism.estimators.base import Taxonomy
 from asterism.estimators.tree import TreeClustering
 from asterism.methods.cut import Tree
-from asterism.methods.leaves import Leaves, gathered, placed
+from asterism.methods.leaves import Leaves, gathered, placed, require_comparable
 from asterism.methods.linkage import EUCLIDEAN_ONLY, check_linkage, link_pairs, link_points
+from asterism.methods.medoids import comparing_all
 
 MOST_ROWS = 200_000  # of which a tree is made without being asked for: beyond, it takes minutes
 
@@ -59,7 +60,7 @@ class AgglomerativeClustering(TreeClustering):
     --------
     >>> import numpy as np
     >>> from asterism import AgglomerativeClustering
-    >>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> X = np.array([[1.0, 2], [1, 4.5], [1, 0], [10, 2], [10, 4.2], [10, 1]])
     >>> tree = AgglomerativeClustering(2).fit(X)
     >>> tree.labels_.tolist(), tree.cut(k=3).tolist()
     ([0, 0, 0, 1, 1, 1], [1, 2, 1, 0, 0, 0])
@@ -112,7 +113,10 @@ class AgglomerativeClustering(TreeClustering):
                 i, j = divmod(int(np.isnan(leaves.rows).argmax()), leaves.rows.shape[1])
                 raise missing_cell(source.names, int(leaves.numbers[i]), j)
             fitted, _ = prepared(leaves.source, metric)
-            tree = link_pairs(condensed(leaves.source, fitted), leaves.weights, linkage)
+            fitted = fitted if fitted.by_number else comparing_all(leaves.source, fitted)
+            pairs = condensed(leaves.source, fitted)
+            require_comparable(pairs, leaves)
+            tree = link_pairs(pairs, leaves.weights, linkage)
             leaves = replace(leaves, fitted=fitted)
         return tree, placed(leaves, source)
 

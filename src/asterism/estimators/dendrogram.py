@@ -28,6 +28,7 @@ COLOURS = (
 )  # told apart by all
 ABOVE = "#888888"  # merges above the cut
 MOST_NAMES = 60  # more names would lie on one another
+UPRIGHT = 60  # letters that fit side by side
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def plot_tree(
         xaxis={
             "tickvals": list(range(len(picture.names))) if named else [],
             "ticktext": picture.names if named else [],
-            "tickangle": -90 if max(map(len, picture.names)) > 3 else 0,
+            "tickangle": -90 if sum(map(len, picture.names)) > UPRIGHT else 0,
             "showgrid": False,
             "zeroline": False,
             "range": [-0.7, len(picture.names) - 0.3],

@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 from asterism.distances.base import dissimilarity
-from asterism.distances.pairwise import prepared
+from asterism.distances.pairwise import prepared, square
 from asterism.estimators.base import Taxonomy
 from asterism.estimators.tree import TreeClustering
-from asterism.methods.divisive import split_tree
-from asterism.methods.leaves import gathered, placed
+from asterism.methods.divisive import split_matrix
+from asterism.methods.leaves import gathered, placed, require_comparable
+from asterism.methods.medoids import comparing_all
 
 
 class DivisiveClustering(TreeClustering):
@@ -69,6 +70,9 @@ class DivisiveClustering(TreeClustering):
         source = self._source(X, sample_weight, metric, reset=True)
         leaves = gathered(source, square=self.metric == "precomputed")
         fitted, _ = prepared(leaves.source, metric)
-        tree = split_tree(leaves.source, leaves.weights, fitted)
+        fitted = fitted if fitted.by_number else comparing_all(leaves.source, fitted)
+        matrix = square(leaves.source, fitted)
+        require_comparable(matrix, leaves)
+        tree = split_matrix(matrix, leaves.weights)
         self._keep(tree, placed(replace(leaves, fitted=fitted), source), self.distance_threshold)
         return self

@@ -24,6 +24,7 @@ from asterism.kernels.tiles import (
     TILE,
     Tiles,
     look_from,
+    next_point,
     place_point,
     remove_point,
     squared_distance,
@@ -59,8 +60,7 @@ def ward_chain(
     chain, length, cursor = np.empty(left + 1, np.int64), 0, 0
     while left > stop:
         if length == 0:
-            while tiles.owner[cursor] < 0:
-                cursor += 1
+            cursor = next_point(tiles.owner, cursor)
             chain[0], length = cursor, 1
         q = chain[length - 1]
         mine, home = size[tiles.owner[q]], q // TILE

@@ -29,6 +29,7 @@ from asterism.kernels.tiles import (
     count_below,
     look_from,
     loosened,
+    next_point,
     place_point,
     remove_point,
     squared_distance,
@@ -92,8 +93,7 @@ def member_chain(
     chain, length, cursor = np.empty(left + 1, np.int64), 0, 0
     while left > stop and allowed > 0:
         if length == 0:
-            while tiles.owner[cursor] < 0:
-                cursor += 1
+            cursor = next_point(tiles.owner, cursor)
             chain[0], length = cursor, 1
         q = chain[length - 1]
         a, home = tiles.owner[q], q // TILE

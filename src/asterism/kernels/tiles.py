@@ -155,6 +155,15 @@ def remove_point(tiles: Tiles, q: int) -> None:
 
 
 @kernel
+def next_point(owner: NDArray[np.int64], q: int) -> int:
+    """The first place after q that has a point, round and round: so all clusters grow at the same pace."""
+    while True:
+        q = q + 1 if q + 1 < len(owner) else 0
+        if owner[q] >= 0:
+            return q
+
+
+@kernel
 def loosened(square: float, slack: float) -> np.float32:
     """What a float32 square must stay below for the true one to be below ``square``."""
     return np.float32(square * LOOSE + slack)

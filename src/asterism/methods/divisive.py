@@ -11,14 +11,7 @@ from typing import Any
 import numpy as np
 
 from asterism.data.block import Vector
-from asterism.data.source import Source
-from asterism.distances.pairwise import square
 from asterism.methods.cut import Tree
-
-
-def split_tree(source: Source, weights: Vector, metric: Any = "euclidean") -> Tree:
-    """The tree of the rows of a source, of any dissimilarity; an (n, n) matrix must fit the memory."""
-    return split_matrix(square(source, metric), weights)
 
 
 def split_matrix(distances: Any, weights: Vector) -> Tree:

@@ -14,7 +14,7 @@ from asterism.data.finite import require_finite
 from asterism.data.source import ArraySource, Source
 from asterism.distances.base import Fitted
 from asterism.engines.reduce import map_rows, require_rows
-from asterism.errors import TooFewRowsError
+from asterism.errors import DataError, TooFewRowsError
 
 AT_ONCE = 256  # new rows measured to all leaves together
 
@@ -78,6 +78,25 @@ def placed(leaves: Leaves, source: Source) -> Leaves:
             rows = np.where(np.isfinite(rows), rows, 0.0 if leaves.fitted is None else np.nan)
             of_row[mine] = nearest_leaf(leaves, ArraySource(rows, None, source.columns))
     return replace(leaves, of_row=of_row)
+
+
+def require_comparable(pairs: Vector, leaves: Leaves) -> None:
+    """A ``DataError`` that names two rows without a common cell, given all pairs of leaves or an (m, m) matrix."""
+    bad = np.isnan(pairs)
+    if not bad.any():
+        return
+    m, place = len(leaves.rows), int(bad.argmax())
+    if pairs.ndim == 2:
+        i, j = divmod(place, m)
+    else:
+        before = np.cumsum(np.arange(m - 1, 0, -1))  # pairs up to the end of each line
+        i = int(np.searchsorted(before, place, side="right"))
+        j = m - 1 - (int(before[i]) - 1 - place)
+    raise DataError(
+        f"it has no cell in a column in which row {leaves.numbers[j]} has one too: they cannot be compared.",
+        "Leave out rows that are nearly empty, or fill cells in.",
+        row=int(leaves.numbers[i]),
+    )
 
 
 def nearest_leaf(leaves: Leaves, source: Source) -> NDArray[np.int64]:
