@@ -13,7 +13,6 @@ from asterism.engines.loop import iterate
 from asterism.engines.threads import one_blas_thread
 from asterism.families.assignment import draws_for
 from asterism.families.base import Family
-from asterism.families.covariance import STRUCTURES
 from asterism.families.gaussian import GaussianFamily
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import survey
@@ -57,27 +56,12 @@ def heights(em, model, block, steps):
     return np.array(out), model
 
 
-def random_case(seed):
-    """A small problem of any structure, size, weights, missing cells, prior."""
-    rng = np.random.default_rng(seed)
-    n, d, k = int(rng.integers(8, 60)), int(rng.integers(1, 5)), int(rng.integers(1, 5))
-    rows = groups(n, d, k, float(rng.choice([0.0, 1.0, 5.0])), float(rng.choice([0.0, 0.0, 0.3])), seed)
-    rows = rows * 10.0 ** rng.integers(-3, 4) + rng.choice([0.0, 1e4])
-    rows[0] = np.where(np.isnan(rows[0]), 0.1, rows[0])
-    prior = "conjugate" if rng.random() < 0.3 else None
-    family = GaussianFamily(str(rng.choice(list(STRUCTURES))), prior=prior)
-    weights = rng.integers(1, 4, n).astype(float) if rng.random() < 0.5 else np.ones(n)
-    return rows, weights, family, k
-
-
 def test_no_step_lowers_the_log_posterior():
-    """A few hundred of the 10,000 cases of ``bench.monotone``."""
-    for seed in range(300):
-        rows, weights, family, k = random_case(seed)
-        em = EM(prepared(rows, family))
-        found, _ = heights(em, beginning(em, rows, k, seed), block_of(rows, weights), 12)
-        falls = -np.diff(found) / np.abs(found[1:])
-        assert falls.max() <= 1e-10, f"case {seed}, {family.structure}: {falls.max()}"
+    """Some of the 10,000 cases of ``python -m bench.monotone``."""
+    worst_fall = pytest.importorskip("bench.monotone").worst_fall
+    for seed in range(150):
+        fall, structure = worst_fall(seed)
+        assert fall <= 1e-10, f"case {seed}, {structure}: {fall}"
 
 
 @pytest.mark.parametrize("structure", ["VVV", "VEI"])
