@@ -58,7 +58,7 @@ def run(case: Case, session: Session) -> Report:
     if case.part == "medoids-large":
         results = race([OURS], judge_large, table, [{"seed": 0}])
     else:
-        results = race(CONTESTANTS, judge, table, [{"seed": seed} for seed in range(SEEDS)], same=False)
+        results = race(CONTESTANTS, judge, table, [{"seed": seed} for seed in range(SEEDS)])
     return Report(case.name, case.part, results, over="mean", objective="cost")
 
 
