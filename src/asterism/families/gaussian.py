@@ -331,28 +331,12 @@ class GaussianFamily:
         return GaussianParams(means, Covariances.given(self.structure, matrices))
 
     def flatten(self, statistic: GaussianStatistic) -> Vector:
-        """Masses, first and second moments about the table's mean, in units of its variances."""
-        n, unit = float(statistic.mass.sum()), np.sqrt(self.variances)
-        about = np.where(statistic.mass[:, None] > 0, (statistic.means - self.center) / unit, 0.0)
-        second = statistic.scatters / (unit * unit if statistic.scatters.ndim == 2 else np.outer(unit, unit))
-        second = second + between(about, statistic.mass, second)
-        return np.concatenate([statistic.mass, (statistic.mass[:, None] * about).ravel(), second.ravel()]) / n
+        """Moments about the table's mean, in units of its variances."""
+        return statistic.moments(self.center, np.sqrt(self.variances))
 
     def unflatten(self, vector: Vector, like: GaussianStatistic) -> GaussianStatistic | None:
         """The statistic of these moments, if masses and variances are positive."""
-        n, unit = float(like.mass.sum()), np.sqrt(self.variances)
-        k, d = like.means.shape
-        mass, first, second = np.split(vector * n, [k, k + k * d])
-        if not (mass > 0).all():
-            return None
-        about = first.reshape(k, d) / mass[:, None]
-        scatters = second.reshape(like.scatters.shape)
-        scatters = scatters - between(about, mass, scatters)
-        least = scatters.min() if scatters.ndim == 2 else np.linalg.eigvalsh(scatters).min()
-        if not least > 0:
-            return None
-        units = unit * unit if scatters.ndim == 2 else np.outer(unit, unit)
-        return GaussianStatistic(mass, self.center + about * unit, scatters * units)
+        return like.of_moments(vector, self.center, np.sqrt(self.variances))
 
     # --- sample ---
 

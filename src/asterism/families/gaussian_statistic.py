@@ -51,6 +51,34 @@ class GaussianStatistic:
         scatters = self.scatters + other.scatters + between(delta, self.mass * share, self.scatters)
         return GaussianStatistic(mass, means, scatters)
 
+    # --- as moments that add up, for the accelerator ---
+
+    def moments(self, center: Vector, unit: Vector) -> Vector:
+        """Masses, first and second moments about ``center`` (d,) in units (d,), as shares of the total mass."""
+        about = np.where(self.mass[:, None] > 0, (self.means - center) / unit, 0.0)
+        second = self.scatters / _squares(unit, self.scatters)
+        second = second + between(about, self.mass, second)
+        first = self.mass[:, None] * about
+        return np.concatenate([self.mass, first.ravel(), second.ravel()]) / float(self.mass.sum())
+
+    def of_moments(self, vector: Vector, center: Vector, unit: Vector) -> GaussianStatistic | None:
+        """A statistic of this shape and total mass with these moments; None where no rows could have them."""
+        k, d = self.means.shape
+        mass, first, second = np.split(vector * float(self.mass.sum()), [k, k + k * d])
+        if not (mass > 0).all():
+            return None
+        about = first.reshape(k, d) / mass[:, None]
+        scatters = second.reshape(self.scatters.shape)
+        scatters = scatters - between(about, mass, scatters)
+        least = scatters.min() if scatters.ndim == 2 else np.linalg.eigvalsh(scatters).min()
+        if not least > 0:
+            return None
+        return GaussianStatistic(mass, center + about * unit, scatters * _squares(unit, scatters))
+
+
+def _squares(unit: Vector, like: Array) -> Array:
+    return np.asarray(unit * unit if like.ndim == 2 else np.outer(unit, unit))
+
 
 def scatter_shape(k: int, d: int, form: Form) -> tuple[int, ...]:
     """The shape that names a form."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector, block_of
 from asterism.data.source import ArraySource, Source
-from asterism.engines.context import engine
+from asterism.engines.context import current, engine
 from asterism.engines.loop import iterate
 from asterism.engines.reduce import reduce
 from asterism.errors import DataError, ParameterError
@@ -195,13 +195,20 @@ def _shares_of(em: EM, array: Array, block: Block) -> Expected:
 
 def guessed(em: EM, sample: Sample, k: int, init: str, n_starts: int, seed: int) -> list[MixtureModel]:
     """The best of many guesses after a few steps each, best first."""
-    from asterism.methods.splitmerge import improved
-
     if init not in GUESSES:
         raise ParameterError(f"init_params is {init!r}.", f"Give one of {', '.join(map(repr, GUESSES))}.")
     if k == 1:
         return [model_of(em, sample.block, np.ones((len(sample.w), 1)))]
-    kinds, rng = GUESSES[init], np.random.default_rng(seed)
+    # On the sample there is no time limit, checkpoint, cluster or progress of its own.
+    with engine(n_threads=current().n_threads):
+        return _guessed(em, sample, k, GUESSES[init], n_starts, np.random.default_rng(seed))
+
+
+def _guessed(
+    em: EM, sample: Sample, k: int, kinds: tuple[Guess, ...], n_starts: int, rng: np.random.Generator
+) -> list[MixtureModel]:
+    from asterism.methods.splitmerge import improved
+
     tries = max(2, n_starts) if len(kinds) == 1 else max(1, n_starts)
     guesses = [in_order(sample, guess(sample, k, rng)) for _ in range(tries) for guess in kinds]
     models = [model_of(em, sample.block, shares) for shares in guesses]
@@ -211,8 +218,7 @@ def guessed(em: EM, sample: Sample, k: int, init: str, n_starts: int, seed: int)
 
 def short_runs(em: EM, sample: Sample, models: list[MixtureModel], steps: int) -> list[MixtureModel]:
     """All models advanced together on the sample; the best first."""
-    with engine():  # no time limit, checkpoint or progress of its own
-        runs = iterate(em, sample.source(), models, max_iter=steps)
+    runs = iterate(em, sample.source(), models, max_iter=steps)
     if any(run.status == "interrupted" for run in runs):
         raise KeyboardInterrupt
     return [run.model.bare for run in sorted(runs, key=lambda run: run.objective)]
