@@ -31,7 +31,8 @@ from asterism.engines.reduce import map_rows, reduce
 from asterism.errors import DataError, ParameterError, TooFewRowsError
 from asterism.explain.profiles import Profile, group_profiles
 from asterism.methods.encoding import standard_encoding
-from asterism.methods.kmeans import Centers, fit_kmeans_path
+from asterism.methods.kmeans import fit_kmeans_path
+from asterism.methods.lloyd import Centers
 from asterism.stats.moments import ColumnMoments
 
 METHODS = ("auto", "kmeans")

@@ -9,7 +9,8 @@ from asterism.data.block import block_of
 from asterism.data.source import ArraySource
 from asterism.kernels.moves import grid_of
 from asterism.methods.frame import Frame
-from asterism.methods.kmeans import Lloyd, centers_at, nearest
+from asterism.methods.kmeans import nearest
+from asterism.methods.lloyd import Lloyd, centers_at
 
 COLUMNS = (1, 2, 3, 4, 7, 8, 15, 16, 17, 23, 24, 40, 47, 48, 49, 300)
 CENTERS = (1, 2, 3, 4, 5, 8, 23, 24, 25, 60)

@@ -18,11 +18,13 @@ from asterism.families.assignment import present
 from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily, GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic
+from asterism.families.categorical import count_levels
 from asterism.kernels.moves import grid_of
 from asterism.methods.frame import Frame
-from asterism.methods.kmeans import Centers, Lloyd, centers_at
+from asterism.methods.lloyd import Centers, Lloyd, centers_at
 from asterism.methods.softkmeans import Soft, SoftTotals
 from asterism.stats.base import Joined
+from asterism.stats.counts import CellTotals, LevelCounts
 from asterism.stats.contingency import Contingency
 from asterism.stats.groups import Moves
 from asterism.stats.moments import ColumnMoments, Moments
@@ -85,6 +87,27 @@ def group_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
     return {"mean": np.tile(size, (3, 1)), "scatter": np.tile(spread, (3, 1)), "within": spread}
 
 
+def seen_in(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(rows) & (weights > 0)[:, None], rows, 0.0).astype(np.float64)
+
+
+def cells_of(block: Block) -> tuple[np.ndarray, np.ndarray]:
+    known = np.isfinite(block.rows) & (block.weights > 0)[:, None]
+    return seen_in(block.rows, block.weights), known.astype(np.float64)
+
+
+def codes_of(block: Block) -> Block:
+    """Codes 0 .. 3, made of each cell alone; an absent row keeps what it holds."""
+    codes = np.where(np.isfinite(block.rows), np.floor(np.abs(block.rows)) % 4, block.rows)
+    return block_of(codes, block.weights, block.start)
+
+
+def shares_of(block: Block) -> np.ndarray:
+    """Mass (n, 2) that depends on the row's own cells."""
+    r = 1 / (2 + np.abs(seen_in(block.rows, block.weights)).sum(axis=1) % 3)
+    return np.column_stack([r, 1 - r]) * block.weights[:, None]
+
+
 SOFT = Soft(stiffness=1e-9)
 
 
@@ -143,6 +166,21 @@ STATISTICS = [
         lambda d: Moves.zero(3, d, d),
         missing=True,
         scales=move_scales,
+    ),
+    Case(
+        "cell totals",
+        lambda block: CellTotals.of(*cells_of(block), shares_of(block)),
+        lambda d: CellTotals.zero(2, d),
+        missing=True,
+        scales=lambda rows, weights: {
+            "total": weights.sum() * np.nanmax(np.abs(seen_in(rows, weights)), initial=0.0)
+        },
+    ),
+    Case(
+        "level counts",
+        lambda block: count_levels((4,) * block.rows.shape[1], codes_of(block), shares_of(block), ()),
+        lambda d: LevelCounts.zero(2, 4 * d),
+        missing=True,
     ),
     Case(
         "soft totals",

@@ -9,7 +9,8 @@ from asterism.data.source import ArraySource
 from asterism.engines.context import engine
 from asterism.errors import InterruptedWarning
 from asterism.methods.frame import survey
-from asterism.methods.kmeans import Lloyd, fit_kmeans
+from asterism.methods.kmeans import fit_kmeans
+from asterism.methods.lloyd import Lloyd
 from asterism.methods.seeding import sample_rows, seed_centers
 
 

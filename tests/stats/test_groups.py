@@ -14,7 +14,7 @@ from asterism.data.source import ArraySource
 from asterism.engines.reduce import reduce
 from asterism.kernels.moves import grid_of
 from asterism.methods.frame import Frame, survey
-from asterism.methods.kmeans import Lloyd, centers_at, lloyd_for
+from asterism.methods.lloyd import Lloyd, centers_at, lloyd_for
 from asterism.stats.groups import FarthestRows, Moves
 from asterism.stats.moments import ColumnMoments
 

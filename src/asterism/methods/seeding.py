@@ -31,7 +31,7 @@ from asterism.engines.reduce import reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import DataError, ParameterError, TooFewRowsError
 from asterism.methods.frame import Frame
-from asterism.methods.kmeans import Centers, lloyd_for
+from asterism.methods.lloyd import Centers, lloyd_for
 from asterism.stats.moments import ColumnMoments
 from asterism.stats.sample import RowSample
 

@@ -28,16 +28,8 @@ from asterism.engines.loop import Run, Status, iterate
 from asterism.engines.reduce import map_reduce, map_rows
 from asterism.errors import ParameterError
 from asterism.methods.frame import survey
-from asterism.methods.kmeans import (
-    Centers,
-    check_settings,
-    inertia_of,
-    labels_of,
-    moved,
-    pack_centers,
-    starting_centers,
-    unpack_centers,
-)
+from asterism.methods.kmeans import check_settings, inertia_of, starting_centers
+from asterism.methods.lloyd import Centers, labels_of, moved, pack_centers, unpack_centers
 from asterism.stats.moments import ColumnMoments
 
 
