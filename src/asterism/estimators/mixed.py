@@ -146,7 +146,7 @@ class MixedMixture(TableMixture):
     numeric       Gaussian; all numeric columns together, in the structure ``covariance_type``
     categorical   categorical
     boolean       Bernoulli
-    ordinal       ordinal: a typical level, and a decay with every step away from it
+    ordinal       ordinal: a typical level, and how fast levels become rare away from it
     ============  ==============================================================================
 
     Parameters

@@ -1,19 +1,19 @@
-"""Columns of ordered levels: a typical level, and a decay with every step away from it.
+"""Columns of ordered levels: a centre among them, and how fast they become rare with the distance from it.
 
-    p(x = l | c) = t^|l - u| / sum_l' t^|l' - u|        l in 0 .. L - 1
-                                                        u a level or half-way between two, t in [0, 1]
+    p(x = l | c) = t^((l - u)^2) / sum_l' t^((l' - u)^2)        l in 0 .. L - 1
+                                                                u a level or a quarter step between two, t in [0, 1]
 
-t = 0 has only the typical level (two of them where u is half-way), t = 1 knows no order. Two numbers a column,
-however many levels; they are best for given counts by looking at each of the 2L - 1 values of u, because for
-a given u this is an exponential family: its t makes the expected distance from u equal the observed one. A prior is
-a observations shared out evenly over the levels, so it needs no formula of its own. Why this family and no other:
-``docs/decisions/008-ordinal-columns.md``.
+A normal curve on the levels: log t = -1/(2 s^2). t = 0 has only the level next to u (two where u is half-way),
+t = 1 knows no order. Two numbers a column, however many levels; they are best for given counts by looking at every
+value of u, because for a given u this is an exponential family: its t makes the expected squared distance from u
+equal the observed one. A prior is ``a`` observations shared out evenly over the levels, so it needs no formula of its
+own. Why this family and no other: ``docs/decisions/008-ordinal-columns.md``.
 
 References
 ----------
 1. Biernacki, Jacques (2016), Model-based clustering of multivariate ordinal data relying on a stochastic binary
    search algorithm. Statistics and Computing 26:929-943.
-2. Fligner, Verducci (1986), Distance based ranking models. J. Royal Statistical Society B 48:359-369.
+2. Kemp (1997), Characterizations of a discrete normal distribution. J. Statistical Planning and Inference 63:223-229.
 """
 
 from __future__ import annotations
@@ -39,15 +39,16 @@ from asterism.families.categorical import (
 from asterism.families.cells import Adding, Array, filled, log_of, strength
 from asterism.stats.counts import LevelCounts
 
-HALVINGS = 55  # of the interval [0, 1] in which t lies
+PER_STEP = 4  # values of u from one level to the next
+HALVINGS = 50  # of the interval [0, 1] in which t lies
 
 
 @dataclass(frozen=True)
 class Steps:
     """Parameters."""
 
-    typical: Array  # (k, d) u: a level, or half-way between two
-    decay: Array  # (k, d) t in [0, 1]: what a step away from it costs
+    typical: Array  # (k, d) u: a level, or a quarter step between two
+    decay: Array  # (k, d) t in [0, 1]: what the first step away from it costs
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class OrdinalFamily(Adding):
 
     >>> from asterism.data.block import block_of
     >>> family = OrdinalFamily(levels=(5,))
-    >>> rows = block_of(np.repeat(np.arange(5.0), [1, 2, 4, 2, 1])[:, None])  # half as many with every step
-    >>> steps = family.estimate(family.statistic(None, rows, np.ones((10, 1))), None)
+    >>> rows = block_of(np.repeat(np.arange(5.0), [1, 8, 16, 8, 1])[:, None])  # 16 / 2^(steps^2)
+    >>> steps = family.estimate(family.statistic(None, rows, np.ones((34, 1))), None)
     >>> steps.typical.tolist(), steps.decay.round(3).tolist()
     ([[2.0]], [[0.5]])
     """
@@ -138,8 +139,8 @@ class OrdinalFamily(Adding):
 
 
 def _steps_away(typical: Array, levels: int) -> Array:
-    """(..., L) steps from u to each level; the nearest level is at 0, also where u is half-way."""
-    away = np.abs(np.arange(levels) - np.asarray(typical)[..., None])
+    """(..., L) squared steps from u to each level, less those to the nearest."""
+    away = (np.arange(levels) - np.asarray(typical)[..., None]) ** 2
     return np.asarray(away - away.min(axis=-1, keepdims=True))
 
 
@@ -153,13 +154,15 @@ def _log_p(typical: Array, decay: Array, levels: int) -> Array:
 def _best_steps(counts: Array) -> tuple[Array, Array]:
     """u and t, each (k,), that maximise sum_l counts_l log p(l), for counts (k, L)."""
     levels = counts.shape[1]
-    candidates = np.arange(2 * levels - 1) / 2.0
-    away = _steps_away(candidates, levels)  # (2L - 1, L)
+    per = PER_STEP if levels > 2 else 1  # of two levels any u between them would say what another t says
+    candidates = np.arange(per * (levels - 1) + 1) / per
+    candidates = candidates[np.argsort(candidates % 1 != 0, kind="stable")]  # among equals, a level itself
+    away = _steps_away(candidates, levels)  # (u, L)
     seen = counts.sum(axis=1, keepdims=True)
     even = away.mean(axis=1)  # the distance where t = 1
     distance = np.divide(counts @ away.T, seen, out=np.tile(even, (len(counts), 1)), where=seen > 0)
     decay = _decay_for(distance, away)
-    log_p = _log_p(np.broadcast_to(candidates, decay.shape), decay, levels)  # (k, 2L - 1, L)
+    log_p = _log_p(np.broadcast_to(candidates, decay.shape), decay, levels)  # (k, u, L)
     best = np.einsum("kl,kul->ku", counts, log_p).argmax(axis=1)
     return candidates[best], decay[np.arange(len(best)), best]
 
