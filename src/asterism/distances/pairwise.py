@@ -31,6 +31,7 @@ def square(
 ) -> NDArray[np.float64]:
     """(n, n) all dissimilarities, refused where they do not fit the memory.
 
+    >>> from asterism.data.source import ArraySource
     >>> X = np.array([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
     >>> square(ArraySource(X))
     array([[ 0.,  5., 10.],
@@ -59,6 +60,7 @@ def square(
 def condensed(source: Source, metric: Any = "euclidean", *, memory: str | int | None = None) -> Vector:
     """(n (n - 1) / 2,) every pair once, refused where they do not fit the memory.
 
+    >>> from asterism.data.source import ArraySource
     >>> condensed(ArraySource(np.array([[0.0], [1.0], [5.0]])), "manhattan")
     array([1., 5., 4.])
     """
@@ -84,6 +86,7 @@ def condensed(source: Source, metric: Any = "euclidean", *, memory: str | int | 
 def sums(source: Source, metric: Any = "euclidean") -> Vector:
     """(n,) sum_j w_j d(x_i, x_j), without a matrix.
 
+    >>> from asterism.data.source import ArraySource
     >>> sums(ArraySource(np.array([[0.0], [1.0], [5.0]]), weights=[1, 1, 2])).tolist()
     [11.0, 9.0, 9.0]
     """
