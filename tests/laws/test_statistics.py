@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 
 from asterism.data.block import Block, block_of
 from asterism.families.assignment import present
+from asterism.families.categorical import count_levels
 from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily, GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic
-from asterism.families.categorical import count_levels
 from asterism.kernels.moves import grid_of
 from asterism.methods.frame import Frame
 from asterism.methods.lloyd import Centers, Lloyd, centers_at
 from asterism.methods.softkmeans import Soft, SoftTotals
 from asterism.stats.base import Joined
-from asterism.stats.counts import CellTotals, LevelCounts
 from asterism.stats.contingency import Contingency
+from asterism.stats.counts import CellTotals, LevelCounts
 from asterism.stats.groups import Moves
 from asterism.stats.moments import ColumnMoments, Moments
 from asterism.stats.scatter import GroupMoments, GroupScatter
@@ -98,7 +98,8 @@ def cells_of(block: Block) -> tuple[np.ndarray, np.ndarray]:
 
 def codes_of(block: Block) -> Block:
     """Codes 0 .. 3, made of each cell alone; an absent row keeps what it holds."""
-    codes = np.where(np.isfinite(block.rows), np.floor(np.abs(block.rows)) % 4, block.rows)
+    finite = np.isfinite(block.rows)
+    codes = np.where(finite, np.floor(np.abs(np.where(finite, block.rows, 0.0))) % 4, block.rows)
     return block_of(codes, block.weights, block.start)
 
 
