@@ -41,3 +41,28 @@ def spectrum_table(path: Path, n: int, d: int, dtype: str, seed: int = 0) -> Non
             rng.standard_normal((len(piece), hidden)) @ directions + offset + rng.standard_normal(piece.shape)
         )
     table.flush()
+
+
+def mixture_table(
+    path: Path, n: int, d: int, k: int, dtype: str, *, apart: bool = True, seed: int = 0
+) -> np.ndarray:
+    """Write n rows in k normal groups; returns labels of the first rows, each at its nearest centre, to start from.
+
+    Groups are 4 standard deviations apart in the mean, each with axes of its own and standard deviations between 1/2
+    and 2 along them: what full covariances are for. Not ``apart``: round groups of one size, 1 apart.
+    """
+    rng = np.random.default_rng(seed)
+    centers = rng.normal(scale=(4.0 if apart else 1.0) / np.sqrt(2.0 * d), size=(k, d))
+    axes = np.linalg.qr(rng.standard_normal((k, d, d)))[0]
+    axes *= 2.0 ** rng.uniform(-1.0, 1.0, size=(k, 1, d)) if apart else 1.0
+    table = np.lib.format.open_memmap(path, "w+", dtype, (n, d))
+    for a in range(0, n, PIECE):
+        piece = table[a : a + PIECE]
+        group = rng.integers(k, size=len(piece))
+        noise = rng.standard_normal(piece.shape)
+        for c in range(k):
+            mine = group == c
+            piece[mine] = centers[c] + noise[mine] @ axes[c].T
+    table.flush()
+    first = table[:PIECE].astype(np.float64)
+    return np.asarray(np.argmin((centers**2).sum(axis=1) - 2.0 * first @ centers.T, axis=1))

@@ -141,7 +141,8 @@ def _tied(
     tied_block(
         rows,
         weights,
-        reference + middle,
+        reference,
+        middle.astype(kind),
         inner[0],
         whitened,
         constants,
@@ -239,9 +240,8 @@ def _whitened(offsets: Vector, factors: Vector, kind: np.dtype[Any]) -> tuple[Ve
 
 def symmetric(lower: Vector, d: int) -> Vector:
     """(k, d, d) matrices from their lower triangles; what stood above is not looked at."""
-    out = np.tril(lower[:, :d, :d])
-    out += np.tril(lower[:, :d, :d], -1).transpose(0, 2, 1)
-    return out
+    inside = lower[:, :d, :d]
+    return np.where(np.tri(d, dtype=bool), inside, inside.transpose(0, 2, 1))
 
 
 def _over(sums: Vector, mass: Vector) -> Vector:
@@ -261,5 +261,5 @@ def gaussian_log_density(rows: Floats, reference: Vector, offsets: Vector, facto
         full_scores(rows, ones, reference, offsets, padded(factors, kind), constants, out)
     else:
         middle, whitened = _whitened(offsets, factors, kind)
-        tied_scores(rows, ones, reference + middle, padded(factors, kind)[0], whitened, constants, out)
+        tied_scores(rows, ones, reference, middle, padded(factors, kind)[0], whitened, constants, out)
     return out

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel
 from asterism.kernels.diagonal import score_diagonal
-from asterism.kernels.lanes import TILE, add_cross_products, add_products, load_tile, scale_tile, unload_tile
+from asterism.kernels.lanes import (
+    TILE,
+    add_cross_products,
+    add_products,
+    load_tile,
+    scale_tile,
+    shift_tile,
+    unload_tile,
+)
 from asterism.kernels.shares import lane_mass, share_out
 
 Floats = NDArray[Any]  # float32 or float64
@@ -27,7 +35,8 @@ Floats = NDArray[Any]  # float32 or float64
 def tied_block(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    middle: NDArray[np.float64],  # (d,) in: g
+    reference: NDArray[np.float64],  # (d,) in
+    middle: Floats,  # (d,) in: g from the reference; together they would round where the table is far from 0
     factor: Floats,  # (padded d, padded d) in: W; its type is that of the arithmetic
     whitened: Floats,  # (k, padded d) in: W (mean - g)
     constants: Floats,  # (k,) in
@@ -41,6 +50,7 @@ def tied_block(
     """Read once, tile by tile: whiten, score, share out, add up."""
     k, width = len(constants), len(factor)
     tile = np.zeros(width * TILE, factor.dtype)
+    raw = np.zeros(width * TILE, factor.dtype)
     y = np.zeros(width * TILE, factor.dtype)
     ones = np.ones(width, factor.dtype)
     scores = np.zeros(len(sums) * TILE, factor.dtype)
@@ -48,7 +58,8 @@ def tied_block(
     w, chance = np.zeros(TILE, factor.dtype), np.zeros(TILE)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
-        load_tile(rows, weights, middle, first, tile, w)
+        load_tile(rows, weights, reference, first, raw, w)
+        shift_tile(raw, middle, tile)
         if len(draws):
             chance[: min(TILE, len(rows) - first)] = draws[first : first + TILE]
         whiten(tile, factor, y)
@@ -66,7 +77,8 @@ def tied_block(
 def tied_scores(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    middle: NDArray[np.float64],  # (d,) in: g
+    reference: NDArray[np.float64],  # (d,) in
+    middle: Floats,  # (d,) in: g from the reference; together they would round where the table is far from 0
     factor: Floats,  # (padded d, padded d) in
     whitened: Floats,  # (k, padded d) in: W (mean - g)
     constants: Floats,  # (k,) in
@@ -75,11 +87,13 @@ def tied_scores(
     """constant - ||W (x - g) - W (mean - g)||^2 / 2 of every row and group."""
     k, width = len(constants), len(factor)
     tile = np.zeros(width * TILE, factor.dtype)
+    raw = np.zeros(width * TILE, factor.dtype)
     y = np.zeros(width * TILE, factor.dtype)
     ones = np.ones(width, factor.dtype)
     scores, w = np.empty(k * TILE, factor.dtype), np.zeros(TILE, factor.dtype)
     for number in range(-(-len(rows) // TILE)):
-        load_tile(rows, weights, middle, number * TILE, tile, w)
+        load_tile(rows, weights, reference, number * TILE, raw, w)
+        shift_tile(raw, middle, tile)
         whiten(tile, factor, y)
         for c in range(k):
             score_diagonal(y, ones, whitened[c], constants[c], scores[c * TILE : (c + 1) * TILE])
