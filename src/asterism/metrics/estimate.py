@@ -145,7 +145,7 @@ def _sums(table: Labelled, fitted: Fitted, rows: Any, block: Block) -> GroupSums
     counted = np.flatnonzero(block.weights)
     order = counted[np.argsort(codes[counted], kind="stable")]
     sums = np.zeros((len(rows), table.k))
-    if len(order):
-        points = points_of(fitted, block.rows[order], order + block.start, block.weights[order], codes[order])
+    ready, weights = block.rows[order], block.weights[order]
+    for points in points_of(fitted, ready, order + block.start, weights, codes[order]):
         add_sums(fitted, rows, points, sums)
     return GroupSums(sums)

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from asterism.data.block import Block, Vector
 from asterism.data.finite import require_finite
 from asterism.distances.base import Fitted
+from asterism.distances.numeric import FittedNorm
 from asterism.distances.pairwise import on_threads, prepared
 from asterism.engines.reduce import map_rows, reduce
 from asterism.errors import DataError, ParameterError
@@ -167,20 +168,35 @@ class Points(NamedTuple):
 
 def points_of(
     fitted: Fitted, ready: Any, numbers: NDArray[np.intp], weights: Vector, codes: NDArray[Any]
-) -> Points:
-    """Rows (b, width) of ascending groups ``codes``, with their places in the table."""
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
-    groups = codes[starts].astype(np.int64)
-    return Points(fitted.points(ready, numbers), weights, np.append(starts, len(codes)), groups)
+) -> list[Points]:
+    """Rows (n, width) of ascending groups ``codes``, with their places in the table, in tiles."""
+    found = []
+    for a in range(0, len(codes), COLUMNS):
+        cut = slice(a, a + COLUMNS)
+        starts = np.flatnonzero(np.diff(codes[cut].astype(np.int64), prepend=-1))
+        groups = codes[cut][starts].astype(np.int64)
+        ends = np.append(starts, len(codes[cut]))
+        found.append(Points(fitted.points(ready[cut], numbers[cut]), weights[cut], ends, groups))
+    return found
 
 
 def add_sums(fitted: Fitted, rows: Any, points: Points, out: Sums) -> None:
     """out[i, g] += sum of w d(i, j) over the points of group g, a tile of rows at a time."""
-    from asterism.kernels.silhouette import add_group_sums
+    from asterism.kernels.silhouette import add_euclidean_sums, add_group_sums
 
+    runs = (points.weights, points.starts, points.groups)
+    if (
+        type(fitted) is FittedNorm
+        and fitted.p == 2.0
+        and not points.points.missing
+        and not np.isnan(rows.sum())
+    ):
+        # The usual case, in one loop: half the time of a tile that is written and read again.
+        add_euclidean_sums(rows, points.points.packs[0], fitted.root, *runs, out)
+        return
     for a in range(0, len(rows), ROWS):
         tile = fitted.tile(rows[a : a + ROWS], points.points)
-        add_group_sums(tile, points.weights, points.starts, points.groups, out[a : a + ROWS])
+        add_group_sums(tile, *runs, out[a : a + ROWS])
 
 
 def silhouettes(sums: Sums, groups: NDArray[Any], mass: Vector) -> Vector:
@@ -207,8 +223,7 @@ def all_points(table: Labelled, fitted: Fitted, ready: Any) -> list[Points]:
     order = counted[np.argsort(codes[counted], kind="stable")]
     rows = every_row(ready)[order]
     weight = np.ones(len(order)) if weights is None else weights[order]
-    cuts = [slice(a, a + COLUMNS) for a in range(0, len(order), COLUMNS)]
-    return [points_of(fitted, rows[cut], order[cut], weight[cut], codes[order[cut]]) for cut in cuts]
+    return points_of(fitted, rows, order, weight, codes[order])
 
 
 def _full(table: Labelled, metric: Any, mass: Vector) -> Vector:
