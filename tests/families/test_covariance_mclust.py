@@ -72,7 +72,10 @@ def with_axes_of_eve(n, means, W, last):
 def test_vve_of_mclust_is_vve_with_the_axes_of_eve():
     for data, _, found in cases("plain", ("VVE",)):
         trace = plain_em(data.x, data.responsibilities, 20, with_axes_of_eve)
-        np.testing.assert_allclose(at_steps(trace.log_likelihoods), found["loglik"], rtol=2e-6)
+        # 1e-5, not 1e-6: mclust's inner loop stops when its objective stands still to rounding, its axes up to 1e-5
+        # short of the optimum. In the set of 6 columns and 2 groups EM climbs by 45 in one step and shows it (7e-6
+        # at step 5); from mclust's own responsibilities both find the same optimum at every step.
+        np.testing.assert_allclose(at_steps(trace.log_likelihoods), found["loglik"], rtol=1e-5)
 
 
 def test_vve_reaches_a_higher_q_than_mclust_from_the_same_statistics():

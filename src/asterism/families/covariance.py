@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from asterism.errors import ParameterError
 from asterism.families.covariance_repair import FLOOR, Repair, fill_empty
@@ -170,13 +169,7 @@ class Covariances:
 
     def _distinct_inverse_factors(self) -> Array:
         if self.matrices is not None:
-            eye = np.eye(self.d)
-            return np.stack(
-                [
-                    solve_triangular(a, eye, lower=True, check_finite=False)
-                    for a in np.linalg.cholesky(self.matrices)
-                ]
-            )
+            return _cholesky_inverses(self.matrices)
         assert self.variances is not None
         if self.axes is None:
             return (1.0 / np.sqrt(self.variances))[:, :, None] * np.eye(self.d)
@@ -284,6 +277,14 @@ def _column_variances(n: Array, M: Array) -> Array:
 def _mean_variance(matrices: Array) -> Array:
     means: Array = np.trace(matrices, axis1=1, axis2=2)[:, None, None]
     return means
+
+
+def _cholesky_inverses(matrices: Array) -> Array:
+    """(m, d, d) L^-1 of matrices L L', of correlations first: columns may be in any units."""
+    scale = np.sqrt(np.diagonal(matrices, axis1=1, axis2=2))
+    factors = np.linalg.cholesky(matrices / scale[:, :, None] / scale[:, None, :])
+    inverses: Array = np.tril(np.linalg.solve(factors, np.eye(matrices.shape[1]))) / scale[:, None, :]
+    return inverses
 
 
 def _lower(whiten: Array) -> Array:
