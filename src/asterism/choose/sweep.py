@@ -1,0 +1,296 @@
+"""Mixtures of every number of components and every structure, advanced in the same passes.
+
+The usual loop over k starts every mixture anew and takes what it gets: where a start at the true k misses the best
+optimum, a criterion chooses another k. Here starts are shared and handed on:
+
+1. Partitions of a sample for every k (k-means raw and in standard units, Ward's tree cut at k) start every structure.
+2. The best of each cell takes EM steps together with all others.
+3. A cell may start again from its neighbours: from k - 1 by splitting the component that gains most, from k + 1 by
+   merging the two that lose least; what climbs higher is kept.
+4. Only then the whole table is read, all cells in the same passes.
+
+References
+----------
+1. Ueda, Nakano, Ghahramani, Hinton (2000), SMEM algorithm for mixture models. Neural Computation 12:2109-2128.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.block import Block, block_of
+from asterism.data.source import ArraySource, Source
+from asterism.engines.context import engine
+from asterism.engines.loop import Run, iterate
+from asterism.engines.reduce import reduce
+from asterism.engines.threads import one_blas_thread
+from asterism.families.assignment import assign
+from asterism.families.base import Array, Family
+from asterism.methods.em import EM, Expected, MixtureModel
+from asterism.methods.frame import survey
+from asterism.methods.kmeans import fit_kmeans_path
+from asterism.methods.mixture import facts_of
+from asterism.methods.posterior import Mixture, Told, look_back
+from asterism.methods.splitmerge import scores_of
+from asterism.methods.starts import WARD_ROWS, Sample, in_order, model_of, nearest_of, one_hot, sample_of
+from asterism.stats.base import Joined
+
+FIRST, AGAIN, SETTLE = 6, 8, 60  # EM steps: of a guess, of a start from a neighbour, of the best on the sample
+TOL = 1e-4  # a row
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One mixture of the sweep, finished."""
+
+    structure: str  # name of the family or of the covariance structure
+    k: int
+    mixture: Mixture
+    log_likelihood: float
+    surprise: float  # -sum w log max r, what ICL adds
+    mass: NDArray[np.float64]  # (k,) of the labels
+    total: float  # sum of weights
+    settled: bool
+
+    @property
+    def n_parameters(self) -> int:
+        """Proportions included."""
+        return self.mixture.n_parameters
+
+    @property
+    def bic(self) -> float:
+        """-2 log-likelihood + parameters * log n; smaller is better."""
+        return -2.0 * self.log_likelihood + self.n_parameters * float(np.log(self.total))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model on its way, with the method that moves it: families differ from candidate to candidate."""
+
+    em: EM
+    model: MixtureModel
+
+
+@dataclass(frozen=True)
+class Together:
+    """EM of several families at once: each candidate is moved by its own."""
+
+    name: str = "mixtures of every size"
+
+    def summarize(self, model: Candidate, block: Block) -> Expected:
+        """The E-step of the candidate's own family."""
+        return model.em.summarize(model.model, block)
+
+    def update(self, model: Candidate, statistic: Expected) -> Candidate:
+        """Its M-step."""
+        return replace(model, model=model.em.update(model.model, statistic))
+
+    def objective(self, model: Candidate, statistic: Expected) -> float:
+        """Minus its log-posterior."""
+        return model.em.objective(model.model, statistic)
+
+    def settled(self, before: Candidate, after: Candidate) -> bool:
+        """By its own rule."""
+        return after.em.settled(before.model, after.model)
+
+    def pack(self, model: Candidate) -> Mapping[str, NDArray[Any]]:
+        """The model's arrays."""
+        return model.em.pack(model.model)
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Candidate:
+        """Sweeps are short: they begin anew instead."""
+        raise NotImplementedError
+
+
+Cells = dict[tuple[str, int], Cell]
+Models = dict[tuple[str, int], tuple[float, Candidate]]  # the best so far of each cell, and its height
+
+
+def sweep(
+    source: Source,
+    families: Mapping[str, Family],
+    ks: Sequence[int],
+    *,
+    seed: int = 0,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    within: Callable[[str, int], bool] | None = None,
+) -> Cells:
+    """The best mixture found of every family and every k.
+
+    ``families``  name -> family, not prepared
+    ``within``    cells to leave out: called with name and k, False where a cell is not wanted
+    """
+    ks = sorted(set(ks))
+    with one_blas_thread():
+        frame, moments = survey(source)
+        methods = {
+            name: EM(family.prepared(facts_of(source, family, frame, moments)), tol=TOL)
+            for name, family in families.items()
+        }
+        wanted = [(name, k) for name in families for k in ks if within is None or within(name, k)]
+        sample = sample_of(source, frame, moments, ks[-1], seed)
+        with engine():  # no time limit, checkpoint or progress of its own
+            best = _on_sample(methods, wanted, sample, ks, seed)
+        starts = [replace(best[cell][1], em=replace(best[cell][1].em, tol=tol)) for cell in wanted]
+        runs = iterate(Together(), source, starts, max_iter=max_iter)
+        return _finished(source, wanted, runs, moments.total)
+
+
+def _on_sample(
+    methods: Mapping[str, EM], wanted: list[tuple[str, int]], sample: Sample, ks: Sequence[int], seed: int
+) -> Models:
+    guesses = partitions(sample, ks, seed)
+    starts = [
+        ((name, k), Candidate(methods[name], model_of(methods[name], sample.block, shares)))
+        for name, k in wanted
+        for shares in guesses[k]
+    ]
+    best: Models = {}
+    _keep(best, _moved(sample, starts, FIRST))
+    _keep(best, _moved(sample, _from_neighbours(best, wanted, sample), AGAIN))
+    again = [(cell, candidate) for cell, (_, candidate) in best.items()]
+    _keep(best, _moved(sample, again, SETTLE))
+    return best
+
+
+Start = tuple[tuple[str, int], Candidate]
+
+
+def _moved(sample: Sample, starts: list[Start], steps: int) -> list[tuple[tuple[str, int], float, Candidate]]:
+    """All starts advanced together on the sample, with the height each has reached."""
+    if not starts:
+        return []
+    runs = iterate(Together(), sample.source(), [candidate for _, candidate in starts], max_iter=steps)
+    if any(run.status == "interrupted" for run in runs):
+        raise KeyboardInterrupt
+    return [
+        (cell, -run.objective, replace(run.model, model=run.model.model.bare))
+        for (cell, _), run in zip(starts, runs, strict=True)
+    ]
+
+
+def _keep(best: Models, found: list[tuple[tuple[str, int], float, Candidate]]) -> None:
+    for cell, height, candidate in found:
+        if cell not in best or height > best[cell][0]:
+            best[cell] = (height, candidate)
+
+
+# --- starts -----------------------------------------------------------------------------------------------------
+
+
+def partitions(sample: Sample, ks: Sequence[int], seed: int) -> dict[int, list[Array]]:
+    """For every k, shares (m, k) of the groups of k-means, raw and in standard units, and of Ward's tree."""
+    found: dict[int, list[Array]] = {k: [] for k in ks}
+    several = [k for k in ks if 1 < k <= len(sample.w)]
+    for k in ks:
+        if k == 1:
+            found[1].append(np.ones((len(sample.w), 1)))
+    if not several:
+        return found
+    for standard in (False, True):
+        fits = fit_kmeans_path(sample.source(standard=standard), several, n_init=2, max_iter=30, seed=seed)
+        for k in several:
+            found[k].append(in_order(sample, one_hot(fits[k].labels, k)))
+    for k, labels in ward_cuts(sample, several, seed).items():
+        found[k].append(in_order(sample, one_hot(labels, k)))
+    return found
+
+
+def ward_cuts(sample: Sample, ks: Sequence[int], seed: int) -> dict[int, NDArray[np.int32]]:
+    """One Ward tree on some rows, cut at every k; the other rows go to the nearest group mean."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    y, m = sample.standard, len(sample.w)
+    rng = np.random.default_rng([seed, m])
+    some = np.arange(m) if m <= WARD_ROWS else np.sort(rng.choice(m, WARD_ROWS, replace=False))
+    tree = linkage(y[some], "ward")
+    cuts = {}
+    for k in ks:
+        if k >= len(some):
+            continue
+        groups = fcluster(tree, k, "maxclust").astype(np.int32) - 1
+        share = one_hot(groups, k) * sample.w[some, None]
+        mass = share.sum(axis=0)
+        means = (share.T @ y[some]) / np.maximum(mass, np.finfo(float).tiny)[:, None]
+        cuts[k] = nearest_of(y, means[mass > 0])
+    return cuts
+
+
+def _from_neighbours(best: Models, wanted: list[tuple[str, int]], sample: Sample) -> list[Start]:
+    """Starts of a cell from the cells with one component fewer and one more."""
+    starts: list[Start] = []
+    have = set(wanted)
+    for name, k in wanted:
+        if k > 1 and (name, k - 1) in have:
+            shares = split_shares(best[name, k - 1][1], sample)
+            starts.append(((name, k), _started(best[name, k][1].em, sample, shares)))
+        if k > 1 and (name, k + 1) in have:
+            shares = merged_shares(best[name, k + 1][1], sample)
+            starts.append(((name, k), _started(best[name, k][1].em, sample, shares)))
+    return starts
+
+
+def _started(em: EM, sample: Sample, shares: Array) -> Candidate:
+    return Candidate(em, model_of(em, sample.block, in_order(sample, shares)))
+
+
+def split_shares(candidate: Candidate, sample: Sample) -> Array:
+    """The shares of the mixture with the component of the most scatter cut across its longest axis."""
+    r = assign(scores_of(candidate.em, sample, candidate.model), "soft")[0]
+    y, mass = sample.standard, r * sample.w[:, None]
+    total = np.maximum(mass.sum(axis=0), np.finfo(float).tiny)
+    worst, most, side = 0, -1.0, np.zeros(len(y), bool)
+    for c in range(r.shape[1]):
+        about = y - (mass[:, c] @ y) / total[c]
+        values, vectors = np.linalg.eigh((about * mass[:, [c]]).T @ about)
+        if values[-1] > most:
+            worst, most, side = c, float(values[-1]), about @ vectors[:, -1] > 0
+    return np.asarray(np.column_stack([np.delete(r, worst, axis=1), r[:, worst] * side, r[:, worst] * ~side]))
+
+
+def merged_shares(candidate: Candidate, sample: Sample) -> Array:
+    """The shares of the mixture with the two components brought together that share most rows."""
+    r = assign(scores_of(candidate.em, sample, candidate.model), "soft")[0]
+    likeness = (r * sample.w[:, None]).T @ r
+    size = np.sqrt(np.maximum(np.diagonal(likeness), np.finfo(float).tiny))
+    likeness = likeness / np.outer(size, size)
+    np.fill_diagonal(likeness, -1.0)
+    a, b = sorted(divmod(int(likeness.argmax()), len(size)))
+    merged = np.delete(r, b, axis=1)
+    merged[:, a] += r[:, b]
+    return merged
+
+
+# --- the end ----------------------------------------------------------------------------------------------------
+
+
+def _finished(
+    source: Source, wanted: list[tuple[str, int]], runs: list[Run[Candidate]], total: float
+) -> Cells:
+    mixtures = [Mixture(run.model.em.family, run.model.model.weights, run.model.model.params) for run in runs]
+    joined = reduce(source, lambda block: Joined(tuple(look_back(mixture, block)[1] for mixture in mixtures)))
+    cells = {}
+    for (name, k), mixture, run, told in zip(wanted, mixtures, runs, joined.parts, strict=True):
+        cells[name, k] = _cell(name, k, mixture, told, total, run.status == "settled")
+    return cells
+
+
+def _cell(name: str, k: int, mixture: Mixture, told: Told, total: float, settled: bool) -> Cell:
+    return Cell(name, k, mixture, told.log_likelihood, told.surprise, told.mass, total, settled)
+
+
+def as_sample(rows: Array, weights: NDArray[np.float64]) -> Sample:
+    """Rows as a sample of themselves."""
+    spread = np.sqrt(np.average((rows - np.average(rows, axis=0, weights=weights)) ** 2, axis=0, weights=weights))
+    return Sample(block_of(rows, weights), rows - rows[0], np.where(spread > 0, spread, 1.0))
+
+
+def array_source(rows: Array, weights: NDArray[np.float64]) -> Source:
+    """Rows in memory as a source."""
+    return ArraySource(rows, weights)
