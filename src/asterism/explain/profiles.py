@@ -60,12 +60,13 @@ def group_profiles(source: Source, labels: Labels, k: int) -> tuple[Profile, ...
     (2, {'x0': 2.0, 'x1': 5.0}, 'x1')
     """
     plain = Encoding.plain(source.columns)
-    joined = reduce_blocks(EncodedSource(source, plain), partial(_group_moments, labels, k))
+    joined = reduce_blocks(EncodedSource(source, plain), partial(group_moments, labels, k))
     overall = reduce(ColumnMoments.merge, joined.parts)
     return tuple(_profile(g, moments, overall, plain) for g, moments in enumerate(joined.parts))
 
 
-def _group_moments(labels: Labels, k: int, block: Block) -> Joined:
+def group_moments(labels: Labels, k: int, block: Block) -> Joined:
+    """Column moments of the rows of each group in a block."""
     mine = labels[block.start : block.start + len(block)]
     members = [mine == g for g in range(k)]
     return Joined(tuple(ColumnMoments.of(block_of(block.rows[m], block.weights[m])) for m in members))
