@@ -30,13 +30,14 @@ _HOME = {
     "CategoricalMixture": "asterism.estimators.mixed",
     "MixedMixture": "asterism.estimators.mixed",
     "PCA": "asterism.estimators.pca",
+    "ProbabilisticPCA": "asterism.estimators.ppca",
     "Standardizer": "asterism.estimators.standardizer",
 }
 
 __all__ = [  # noqa: RUF022  classes, then functions
     "AgglomerativeClustering", "BernoulliMixture", "CategoricalMixture", "DivisiveClustering", "GaussianMixture",
     "KDTreeClustering", "KMeans", "KMedoids", "MixedMixture", "Mixture",
-    "MultinomialMixture", "PCA", "PoissonMixture", "SoftKMeans", "Standardizer", "StudentMixture",
+    "MultinomialMixture", "PCA", "PoissonMixture", "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
     "engine", "errors", "find", "metrics", "read",
 ]  # fmt: skip
 
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from asterism.estimators.mixed import MixedMixture as MixedMixture
     from asterism.estimators.mixture import Mixture as Mixture
     from asterism.estimators.pca import PCA as PCA
+    from asterism.estimators.ppca import ProbabilisticPCA as ProbabilisticPCA
     from asterism.estimators.softkmeans import SoftKMeans as SoftKMeans
     from asterism.estimators.standardizer import Standardizer as Standardizer
     from asterism.finding import Finding as Finding

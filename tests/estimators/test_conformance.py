@@ -15,6 +15,7 @@ from asterism import (
     KMeans,
     KMedoids,
     Mixture,
+    ProbabilisticPCA,
     SoftKMeans,
     Standardizer,
 )
@@ -30,6 +31,9 @@ ESTIMATORS = [
     KMedoids(3, metric="gower"),
     PCA(),
     PCA(n_components=1, whiten=True),
+    ProbabilisticPCA(1),
+    ProbabilisticPCA(),
+    ProbabilisticPCA(1, method="em"),
     Standardizer(),
     Standardizer(with_mean=False),
     AgglomerativeClustering(3),

@@ -26,6 +26,7 @@ from asterism.families.gaussian import GaussianFamily, GaussianParams
 from asterism.families.multinomial import CountShares, MultinomialFamily
 from asterism.families.ordinal import OrdinalFamily, Steps
 from asterism.families.poisson import PoissonFamily, Rates
+from asterism.families.ppca import PPCAFamily, PPCAParams
 from asterism.families.product import Parts, ProductFamily
 from asterism.families.student import StudentFamily, StudentParams
 from asterism.methods.frame import survey
@@ -160,6 +161,16 @@ FAMILIES = [
         ),
         3,
         CODES,
+    ),
+    Case(
+        PPCAFamily(1),
+        PPCAParams(
+            array([0.0, 1.0, 2.0], [3.0, 0.0, 1.0]),
+            array([[2.0], [1.0], [0.0]], [[0.0], [0.5], [1.5]]),
+            array(0.5, 1.0),
+        ),
+        3,
+        prior=False,
     ),
     Case(gamma.GammaFamily(), gamma.Gammas(array([2.0], [30.0]), array([2.0], [9.0])), 1, prior=False),
 ]

@@ -27,6 +27,7 @@ FAMILIES = {
     "multinomial": ("asterism.families.multinomial", "MultinomialFamily"),
     "poisson": ("asterism.families.poisson", "PoissonFamily"),
     "student": ("asterism.families.student", "StudentFamily"),
+    "ppca": ("asterism.families.ppca", "PPCAFamily"),
 }
 
 
@@ -182,7 +183,7 @@ class Mixture(BaseMixture):
     Parameters
     ----------
     family : a family (``asterism.families``), or "gaussian", "categorical", "bernoulli", "multinomial", "poisson",
-        "student"
+        "student", "ppca"
     n_components : int, default 1
     assignment : "soft", "hard" (all of a row to its likeliest component) or "stochastic" (to one drawn)
     init_params : "auto", "kmeans", "k-means++", "ward", "random", "random_from_data"
