@@ -23,24 +23,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, block_of
-from asterism.data.source import ArraySource, Source
+from asterism.data.block import Block
+from asterism.data.source import Source
 from asterism.engines.context import engine
 from asterism.engines.loop import Run, iterate
 from asterism.engines.reduce import reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.families.assignment import assign
 from asterism.families.base import Array, Family
+from asterism.families.gaussian import GaussianFamily
+from asterism.families.gaussian_statistic import GaussianStatistic, in_form
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.frame import survey
 from asterism.methods.kmeans import fit_kmeans_path
 from asterism.methods.mixture import facts_of
 from asterism.methods.posterior import Mixture, Told, look_back
 from asterism.methods.splitmerge import scores_of
-from asterism.methods.starts import WARD_ROWS, Sample, in_order, model_of, nearest_of, one_hot, sample_of
+from asterism.methods.starts import WARD_ROWS, Sample, in_order, model_of, nearest_of, one_hot, sample_of, started
 from asterism.stats.base import Joined
 
-FIRST, AGAIN, SETTLE = 6, 8, 60  # EM steps: of a guess, of a start from a neighbour, of the best on the sample
+FIRST, AGAIN, SETTLE = 5, 6, 50  # EM steps: of a guess, of a start from a neighbour, of the best on the sample
 TOL = 1e-4  # a row
 
 
@@ -120,11 +122,15 @@ def sweep(
     tol: float = 1e-3,
     max_iter: int = 100,
     within: Callable[[str, int], bool] | None = None,
+    keep: int | None = None,
+    thorough: bool = True,
 ) -> Cells:
     """The best mixture found of every family and every k.
 
     ``families``  name -> family, not prepared
     ``within``    cells to leave out: called with name and k, False where a cell is not wanted
+    ``keep``      go on with so many families after the first steps, those of the best BIC; None: with all
+    ``thorough``  False: one start a cell and nothing handed on, for those who fit the same table many times
     """
     ks = sorted(set(ks))
     with one_blas_thread():
@@ -136,27 +142,95 @@ def sweep(
         wanted = [(name, k) for name in families for k in ks if within is None or within(name, k)]
         sample = sample_of(source, frame, moments, ks[-1], seed)
         with engine():  # no time limit, checkpoint or progress of its own
-            best = _on_sample(methods, wanted, sample, ks, seed)
+            best = _on_sample(methods, wanted, sample, ks, seed, keep, thorough)
+        wanted = [cell for cell in wanted if cell in best]
         starts = [replace(best[cell][1], em=replace(best[cell][1].em, tol=tol)) for cell in wanted]
         runs = iterate(Together(), source, starts, max_iter=max_iter)
         return _finished(source, wanted, runs, moments.total)
 
 
 def _on_sample(
-    methods: Mapping[str, EM], wanted: list[tuple[str, int]], sample: Sample, ks: Sequence[int], seed: int
+    methods: Mapping[str, EM],
+    wanted: list[tuple[str, int]],
+    sample: Sample,
+    ks: Sequence[int],
+    seed: int,
+    keep: int | None,
+    thorough: bool,
 ) -> Models:
-    guesses = partitions(sample, ks, seed)
-    starts = [
-        ((name, k), Candidate(methods[name], model_of(methods[name], sample.block, shares)))
-        for name, k in wanted
-        for shares in guesses[k]
-    ]
+    guesses = partitions(sample, ks, seed, thorough=thorough)
     best: Models = {}
+    first = [cell for cell in wanted if keep is None or not _late(methods[cell[0]])]
+    starts = [
+        (cell, candidate) for cell in first for candidate in _guessed(methods[cell[0]], sample, guesses[cell[1]])
+    ]
     _keep(best, _moved(sample, starts, FIRST))
-    _keep(best, _moved(sample, _from_neighbours(best, wanted, sample), AGAIN))
+    if keep is not None:
+        names = _leading(best, float(sample.w.sum()))[:keep]
+        _only(best, names)
+        late = [cell for cell in wanted if _late(methods[cell[0]]) and _structure(methods[cell[0]]) in names[:1]]
+        _keep(best, _moved(sample, _in_the_place_of(best, late, methods, sample), FIRST))
+    if thorough:
+        _keep(best, _moved(sample, _from_neighbours(best, sample), AGAIN))
     again = [(cell, candidate) for cell, (_, candidate) in best.items()]
     _keep(best, _moved(sample, again, SETTLE))
     return best
+
+
+def _late(em: EM) -> bool:
+    """Families that cost more than others begin only where a cheaper one has led."""
+    return em.family.name == "student"
+
+
+def _structure(em: EM) -> str:
+    return str(getattr(getattr(em.family, "normal", em.family), "structure", em.family.name))
+
+
+def _leading(best: Models, n: float) -> list[str]:
+    """Names of families, the best BIC of any k first."""
+    scores: dict[str, float] = {}
+    for (name, k), (height, candidate) in best.items():
+        cost = -2.0 * height + (candidate.em.family.n_parameters(k) + k - 1) * float(np.log(n))
+        scores[name] = min(cost, scores.get(name, np.inf))
+    return sorted(scores, key=lambda name: scores[name])
+
+
+def _only(best: Models, names: Sequence[str]) -> None:
+    for cell in [cell for cell in best if cell[0] not in names]:
+        del best[cell]
+
+
+def _in_the_place_of(
+    best: Models, late: list[tuple[str, int]], methods: Mapping[str, EM], sample: Sample
+) -> list[Start]:
+    """Starts of late families from the shares of the normal mixtures of the same structure."""
+    starts: list[Start] = []
+    for name, k in late:
+        here = best.get((_structure(methods[name]), k))
+        if here is not None:
+            shares = assign(scores_of(here[1].em, sample, here[1].model), "soft")[0]
+            starts.append(((name, k), Candidate(methods[name], model_of(methods[name], sample.block, shares))))
+    return starts
+
+
+def _guessed(em: EM, sample: Sample, guesses: list[Array]) -> list[Candidate]:
+    return [Candidate(em, _first_model(em, sample, shares)) for shares in guesses]
+
+
+def _first_model(em: EM, sample: Sample, shares: Array) -> MixtureModel:
+    """The M-step of some shares; of normal components on complete rows from plain products."""
+    family, rows = em.family, sample.block.rows
+    if not isinstance(family, GaussianFamily) or np.isnan(rows).any():
+        return model_of(em, sample.block, shares)
+    y, mass = np.asarray(rows - family.reference, np.float64), shares * sample.w[:, None]
+    held = np.maximum(mass.sum(axis=0), np.finfo(float).tiny)
+    means = (mass.T @ y) / held[:, None]
+    if family.form == "diag":
+        scatters = np.stack([m @ (y - mean) ** 2 for m, mean in zip(mass.T, means, strict=True)])
+    else:
+        about = [(y - mean) * np.sqrt(m)[:, None] for m, mean in zip(mass.T, means, strict=True)]
+        scatters = in_form(np.stack([a.T @ a for a in about]), family.form)
+    return started(em, Expected(mass.sum(axis=0), 0.0, GaussianStatistic(mass.sum(axis=0), means, scatters)))
 
 
 Start = tuple[tuple[str, int], Candidate]
@@ -184,7 +258,7 @@ def _keep(best: Models, found: list[tuple[tuple[str, int], float, Candidate]]) -
 # --- starts -----------------------------------------------------------------------------------------------------
 
 
-def partitions(sample: Sample, ks: Sequence[int], seed: int) -> dict[int, list[Array]]:
+def partitions(sample: Sample, ks: Sequence[int], seed: int, *, thorough: bool = True) -> dict[int, list[Array]]:
     """For every k, shares (m, k) of the groups of k-means, raw and in standard units, and of Ward's tree."""
     found: dict[int, list[Array]] = {k: [] for k in ks}
     several = [k for k in ks if 1 < k <= len(sample.w)]
@@ -193,10 +267,12 @@ def partitions(sample: Sample, ks: Sequence[int], seed: int) -> dict[int, list[A
             found[1].append(np.ones((len(sample.w), 1)))
     if not several:
         return found
-    for standard in (False, True):
+    for standard in (False, True) if thorough else (True,):
         fits = fit_kmeans_path(sample.source(standard=standard), several, n_init=2, max_iter=30, seed=seed)
         for k in several:
             found[k].append(in_order(sample, one_hot(fits[k].labels, k)))
+    if not thorough:
+        return found
     for k, labels in ward_cuts(sample, several, seed).items():
         found[k].append(in_order(sample, one_hot(labels, k)))
     return found
@@ -222,22 +298,21 @@ def ward_cuts(sample: Sample, ks: Sequence[int], seed: int) -> dict[int, NDArray
     return cuts
 
 
-def _from_neighbours(best: Models, wanted: list[tuple[str, int]], sample: Sample) -> list[Start]:
+def _from_neighbours(best: Models, sample: Sample) -> list[Start]:
     """Starts of a cell from the cells with one component fewer and one more."""
     starts: list[Start] = []
-    have = set(wanted)
-    for name, k in wanted:
-        if k > 1 and (name, k - 1) in have:
+    for name, k in best:
+        if k > 1 and (name, k - 1) in best:
             shares = split_shares(best[name, k - 1][1], sample)
             starts.append(((name, k), _started(best[name, k][1].em, sample, shares)))
-        if k > 1 and (name, k + 1) in have:
+        if k > 1 and (name, k + 1) in best:
             shares = merged_shares(best[name, k + 1][1], sample)
             starts.append(((name, k), _started(best[name, k][1].em, sample, shares)))
     return starts
 
 
 def _started(em: EM, sample: Sample, shares: Array) -> Candidate:
-    return Candidate(em, model_of(em, sample.block, in_order(sample, shares)))
+    return Candidate(em, _first_model(em, sample, in_order(sample, shares)))
 
 
 def split_shares(candidate: Candidate, sample: Sample) -> Array:
@@ -283,14 +358,3 @@ def _finished(
 
 def _cell(name: str, k: int, mixture: Mixture, told: Told, total: float, settled: bool) -> Cell:
     return Cell(name, k, mixture, told.log_likelihood, told.surprise, told.mass, total, settled)
-
-
-def as_sample(rows: Array, weights: NDArray[np.float64]) -> Sample:
-    """Rows as a sample of themselves."""
-    spread = np.sqrt(np.average((rows - np.average(rows, axis=0, weights=weights)) ** 2, axis=0, weights=weights))
-    return Sample(block_of(rows, weights), rows - rows[0], np.where(spread > 0, spread, 1.0))
-
-
-def array_source(rows: Array, weights: NDArray[np.float64]) -> Source:
-    """Rows in memory as a source."""
-    return ArraySource(rows, weights)

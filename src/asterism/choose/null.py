@@ -1,0 +1,155 @@
+"""Is there anything at all? Three ways to say no.
+
+``dip_test``       does a distribution have more than one hump (Hartigan's dip against even rows, the hardest case)
+``one_normal``     does a cut in two shrink the table more than it shrinks one normal group of the same covariance
+``Steps``          do rows follow each other like the steps of a walk: then every stretch of it looks like a group
+
+References
+----------
+1. Hartigan, Hartigan (1985), The dip test of unimodality. Annals of Statistics 13:70-84.
+2. Liu, Hayes, Nobel, Marron (2008), Statistical significance of clustering for high-dimension, low-sample size data.
+   JASA 103:1281-1293.
+3. von Neumann (1941), Distribution of the ratio of the mean square successive difference to the variance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from asterism.choose.rows import Rows
+from asterism.data.block import Block, Vector
+from asterism.data.source import Source
+from asterism.engines.reduce import reduce
+from asterism.methods.kmeans import fit_kmeans
+
+# Quantiles of sqrt(n) dip of n even values, by simulation (tests/oracles/dip/generate.py). Of few rows they are a
+# little smaller; these are those of many, on the safe side.
+CHANCE = np.array([0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.001])
+SCALED = np.array([0.334, 0.377, 0.424, 0.455, 0.492, 0.518, 0.541, 0.594])
+SLOPE = 2.0 * 12.0  # beyond: log p falls about so fast in units of sqrt(n) dip
+
+WALK_RATIO, WALK_ECHO = 0.5, -0.25  # see ``Steps``
+
+
+def dip_test(values: Vector, weights: Vector) -> tuple[float, float]:
+    """(p, dip): how often as many even values have a dip as large. p = 1 stands for anything above 1/2.
+
+    >>> p, dip = dip_test(np.array([0.0, 0.1, 0.2, 0.3, 9.0, 9.1, 9.2, 9.3] * 4), np.ones(32))
+    >>> p < 0.01, round(dip, 3)
+    (True, 0.25)
+    """
+    from asterism.kernels.dip import dip_of
+
+    there = weights > 0
+    x, place = np.unique(values[there], return_inverse=True)
+    w = np.bincount(place, weights[there], len(x))
+    n = float(w.sum())
+    if len(x) < 2 or n <= 0:
+        return 1.0, 0.0
+    dip = float(dip_of(x, w / n))
+    return dip_chance(dip, n), dip
+
+
+def dip_chance(dip: float, n: float) -> float:
+    """How often n even values have a dip as large."""
+    scaled = dip * np.sqrt(n)
+    if scaled < SCALED[0]:
+        return 1.0
+    if scaled > SCALED[-1]:
+        return float(CHANCE[-1] * np.exp(-SLOPE * (scaled - SCALED[-1])))
+    return float(np.exp(np.interp(scaled, SCALED, np.log(CHANCE))))
+
+
+def dips_of_directions(rows: Rows, most: int = 5) -> float:
+    """The least p of the leading principal directions, times their number."""
+    about = rows.x - rows.mean
+    values, axes = np.linalg.eigh((about * rows.weights[:, None]).T @ about / rows.total)
+    lead = [axes[:, j] for j in np.argsort(-values)[:most] if values[j] > 0]
+    if not lead:
+        return 1.0
+    return min(1.0, len(lead) * min(dip_test(about @ axis, rows.weights)[0] for axis in lead))
+
+
+def one_normal(rows: Rows, seed: int = 0, draws: int = 19) -> float:
+    """p of a parametric bootstrap from one normal group: W_2 / W_1 beside that of ``draws`` tables of one group."""
+    about = rows.x - rows.mean
+    values, axes = np.linalg.eigh((about * rows.weights[:, None]).T @ about / rows.total)
+    root = np.sqrt(np.maximum(values, 0.0))
+    own = _cut(rows, seed)
+    if own is None:
+        return 1.0
+    smaller = 0
+    for b in range(draws):
+        z = np.random.default_rng([seed, b]).standard_normal(rows.x.shape) * root
+        drawn = _cut(Rows(np.ascontiguousarray(z @ axes.T), rows.weights), seed)
+        smaller += drawn is not None and drawn <= own
+    return (1 + smaller) / (draws + 1)
+
+
+def _cut(rows: Rows, seed: int) -> float | None:
+    """W_2 / W_1; None where rows do not differ."""
+    whole = float(rows.weights @ ((rows.x - rows.mean) ** 2).sum(axis=1))
+    if len(np.unique(rows.x, axis=0)) < 3 or whole <= 0:
+        return None
+    return fit_kmeans(rows.source, 2, n_init=2, max_iter=30, seed=seed).inertia / whole
+
+
+# --- walks ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Differences of consecutive rows, column by column; sums, so they merge. Borders of blocks are left out.
+
+    ratio = mean squared step / (2 variance)    1 for rows in no order, near 0 for a walk
+    echo  = correlation of a step with the next   -1/2 for rows in no order *or sorted by group*, 0 for a walk
+
+    A table sorted by group has a small ratio too, but its steps go back and forth: that is what tells it from a walk.
+    A sorted column only ever goes one way, and says nothing.
+    """
+
+    squares: Vector  # (d,) sum of step^2
+    echoes: Vector  # (d,) sum of step * next step
+    count: Vector  # (d,) steps
+    up: Vector  # (d,) steps that go up
+    down: Vector  # (d,)
+
+    @classmethod
+    def of(cls, block: Block) -> Steps:
+        """The steps inside one block, of rows that count."""
+        x = block.rows[block.weights > 0].astype(np.float64)
+        step = np.diff(x, axis=0)
+        known = np.isfinite(step)
+        step = np.where(known, step, 0.0)
+        return cls(
+            (step**2).sum(axis=0),
+            (step[1:] * step[:-1]).sum(axis=0),
+            known.sum(axis=0).astype(float),
+            (step > 0).sum(axis=0).astype(float),
+            (step < 0).sum(axis=0).astype(float),
+        )
+
+    def merge(self, other: Steps) -> Steps:
+        """Sums add."""
+        return Steps(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+    def walks(self, variance: Vector) -> bool:
+        """Whether most columns that vary wander."""
+        moves = (self.squares > 0) & (variance > 0) & (self.count >= 30)
+        turns = np.minimum(self.up, self.down) > 0.02 * np.maximum(self.count, 1.0)
+        if not (moves & turns).any():
+            return False
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = self.squares / np.maximum(self.count, 1.0) / (2.0 * variance)
+            echo = self.echoes / self.squares
+        wander = (ratio < WALK_RATIO) & (echo > WALK_ECHO) & turns
+        return bool(wander[moves].mean() > 0.5)
+
+
+def walks(source: Source, variance: Vector) -> bool:
+    """Whether the rows of a table, in their order, are like a walk; one pass."""
+    found: Steps = reduce(source, partial(Steps.of))
+    return found.walks(variance)
