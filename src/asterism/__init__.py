@@ -30,14 +30,17 @@ _HOME = {
     "CategoricalMixture": "asterism.estimators.mixed",
     "MixedMixture": "asterism.estimators.mixed",
     "PCA": "asterism.estimators.pca",
+    "FastICA": "asterism.estimators.ica",
     "ProbabilisticPCA": "asterism.estimators.ppca",
     "Standardizer": "asterism.estimators.standardizer",
+    "VectorQuantizer": "asterism.estimators.quantizer",
 }
 
 __all__ = [  # noqa: RUF022  classes, then functions
-    "AgglomerativeClustering", "BernoulliMixture", "CategoricalMixture", "DivisiveClustering", "GaussianMixture",
-    "KDTreeClustering", "KMeans", "KMedoids", "MixedMixture", "Mixture",
+    "AgglomerativeClustering", "BernoulliMixture", "CategoricalMixture", "DivisiveClustering", "FastICA",
+    "GaussianMixture", "KDTreeClustering", "KMeans", "KMedoids", "MixedMixture", "Mixture",
     "MultinomialMixture", "PCA", "PoissonMixture", "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
+    "VectorQuantizer",
     "engine", "errors", "find", "metrics", "read",
 ]  # fmt: skip
 
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from asterism.estimators.families import PoissonMixture as PoissonMixture
     from asterism.estimators.families import StudentMixture as StudentMixture
     from asterism.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
+    from asterism.estimators.ica import FastICA as FastICA
     from asterism.estimators.kdtree import KDTreeClustering as KDTreeClustering
     from asterism.estimators.kmeans import KMeans as KMeans
     from asterism.estimators.kmedoids import KMedoids as KMedoids
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
     from asterism.estimators.ppca import ProbabilisticPCA as ProbabilisticPCA
     from asterism.estimators.softkmeans import SoftKMeans as SoftKMeans
     from asterism.estimators.standardizer import Standardizer as Standardizer
+    from asterism.estimators.quantizer import VectorQuantizer as VectorQuantizer
     from asterism.finding import Finding as Finding
     from asterism.finding import find as find
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,15 +38,13 @@ from asterism.stats.moments import ColumnMoments, Moments
 
 PATIENCE = 3  # larger m that may fail to improve BIC before the search ends, where each costs a fit
 
-Criterion = Literal["bic", "cv"]
-
 
 @dataclass(frozen=True)
 class Order:
     """Criteria against m, and the m chosen."""
 
     m: int
-    criterion: Criterion
+    criterion: str
     tried: NDArray[np.int64]  # (c,) numbers of components
     bic: Vector  # (c,) smaller is better
     held_out: Vector  # (c,) log-likelihood a row of rows left out, larger is better; NaN where not asked for
@@ -55,7 +53,7 @@ class Order:
 
 @one_blas_thread()
 def choose_order(
-    source: Source, criterion: Criterion = "bic", *, most: int | None = None, folds: int = 5, seed: int = 0
+    source: Source, criterion: str = "bic", *, most: int | None = None, folds: int = 5, seed: int = 0
 ) -> Order:
     """The number of components that a criterion likes best, up to ``most``.
 
@@ -92,7 +90,7 @@ def fold_of(block: Block, folds: int, seed: int) -> NDArray[np.int64]:
 
 
 def _by_moments(
-    source: Source, criterion: Criterion, most: int, folds: int, seed: int, columns: ColumnMoments
+    source: Source, criterion: str, most: int, folds: int, seed: int, columns: ColumnMoments
 ) -> Order:
     parts: list[Moments] = list(reduce(source, partial(_fold_moments, folds, seed)).parts)
     whole = _merged(parts, -1)
@@ -146,7 +144,7 @@ def _held_out(fitted: Moments, left: Moments, floor: float) -> Vector:
 # ---- missing cells
 
 
-def _by_fitting(source: Source, criterion: Criterion, most: int, folds: int, seed: int) -> Order:
+def _by_fitting(source: Source, criterion: str, most: int, folds: int, seed: int) -> Order:
     bic: list[float] = []
     held: list[list[float]] = []
     for m in range(1, most + 1):
@@ -184,7 +182,7 @@ class _Fold(Source):
         return _Fold(self.inner.part(first, last), self.fold, self.folds, self.seed, inside=self.inside)
 
 
-def _chosen(criterion: Criterion, tried: NDArray[np.int64], bic: Vector, held: NDArray[np.float64]) -> Order:
+def _chosen(criterion: str, tried: NDArray[np.int64], bic: Vector, held: NDArray[np.float64]) -> Order:
     some = held[~np.isnan(held).any(axis=1)]
     if criterion == "cv" and len(some) < 2:
         raise DataError(
