@@ -1,0 +1,176 @@
+"""Colours of pictures: whole numbers from 0 to 255 in a few channels, looked up in a grid of cells.
+
+The high bits of a colour's channels, one after the other, are the number of its cell.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.kernels.compiled import exact_kernel, kernel
+
+GROUP = 4  # candidates looked at together
+
+
+@kernel
+def cell_of(row: NDArray[Any], bits: int) -> int:  # (d,) whole numbers 0..255
+    """The number of a colour's cell, with so many bits a channel."""
+    cell = 0
+    for j in range(len(row)):
+        cell = (cell << bits) | (int(row[j]) >> (8 - bits))
+    return cell
+
+
+@exact_kernel
+def add_colours(
+    rows: NDArray[Any],  # (n, d) in, whole numbers 0..255
+    weights: NDArray[np.float64],  # (n,) in
+    bits: int,
+    sums: NDArray[np.float64],  # (2^(bits d), d + 1) changed: sum w, then sum w x
+) -> None:
+    """Add every row to its cell."""
+    for i in range(len(rows)):
+        w, total = weights[i], sums[cell_of(rows[i], bits)]
+        total[0] += w
+        for j in range(rows.shape[1]):
+            total[1 + j] += w * np.float64(rows[i, j])
+
+
+@exact_kernel
+def list_candidates(
+    codes: NDArray[np.float64],  # (4, k) in: a row a channel
+    middles: NDArray[np.float64],  # (m, 4) in: the middle of each cell
+    halves: NDArray[np.float64],  # (4,) in: half the side of a cell, 0 for channels that are not there
+    starts: NDArray[np.int32],  # (m + 1,) out: where each cell's list starts, then where the last one ends
+    lists: NDArray[np.int32],  # (m (k + 3) + 1,) out: the codes that can be nearest in a cell, lowest first
+) -> None:
+    """A code can be nearest in a cell if it is no farther from its near side than some code from its far side.
+
+    Ties are kept, so the first code among equally near ones is always in the list. Lists are filled up to whole
+    groups with their last code, which changes nothing: processors guess the end of such loops right more often.
+    """
+    k = codes.shape[1]
+    near, far, found = np.empty(k), np.empty(k), 0
+    for cell in range(len(middles)):
+        near[:] = 0.0
+        far[:] = 0.0
+        for j in range(4):
+            middle, half = middles[cell, j], halves[j]
+            for c in range(k):
+                away = abs(codes[j, c] - middle)
+                beyond = max(away - half, 0.0)
+                far[c] += (away + half) * (away + half)
+                near[c] += beyond * beyond
+        cutoff = far.min() * (1.0 + 1e-12)  # rounding must not lose a code
+        starts[cell] = found
+        for c in range(k):
+            lists[found] = c
+            found += near[c] <= cutoff
+        while (found - starts[cell]) % GROUP:
+            lists[found] = lists[found - 1]
+            found += 1
+    starts[-1] = found
+
+
+@exact_kernel
+def encode_colours(
+    rows: NDArray[Any],  # (n, d) in, whole numbers 0..255
+    weights: NDArray[np.float64],  # (n,) in
+    codes: NDArray[np.float64],  # (k, 4) in, 0 in channels that are not there
+    bits: int,
+    slots: NDArray[np.int32],  # (2^(bits d),) in: the number of a cell's list
+    starts: NDArray[np.int32],  # (m + 1,) in
+    lists: NDArray[np.int32],  # (starts[m],) in
+    labels: NDArray[np.int32],  # (n,) out
+    mass: NDArray[np.float64],  # (k,) changed: weight of the rows of each code
+) -> float:
+    """argmin_c ||x - c||^2, the first among equals; returns sum w min ||x - c||^2.
+
+    Four channels are written out, those that are not there being 0: a loop over them costs twice the time.
+    """
+    d, squares, x = rows.shape[1], 0.0, np.zeros(4)
+    for i in range(len(rows)):
+        cell = 0
+        for j in range(d):
+            x[j] = rows[i, j]
+            cell = (cell << bits) | (int(x[j]) >> (8 - bits))
+        x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
+        best, nearest = np.inf, 0
+        slot = slots[cell]
+        for group in range(starts[slot] // GROUP, starts[slot + 1] // GROUP):
+            for at in range(GROUP):
+                c = lists[group * GROUP + at]
+                y0, y1, y2, y3 = x0 - codes[c, 0], x1 - codes[c, 1], x2 - codes[c, 2], x3 - codes[c, 3]
+                total = y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3
+                closer = total < best
+                best = total if closer else best
+                nearest = c if closer else nearest
+        labels[i] = nearest
+        mass[nearest] += weights[i]
+        squares += weights[i] * best
+    return squares
+
+
+@exact_kernel
+def split_cells(
+    points: NDArray[np.float64],  # (m, d) in
+    weights: NDArray[np.float64],  # (m,) in, above 0
+    centers: NDArray[np.float64],  # (k, d) out
+) -> int:
+    """Halve the part with the largest sum of squares along one axis, at its mean, until there are k parts.
+
+    Returns how many parts there are: fewer than k where all that is left are single points.
+    """
+    m, k = len(points), len(centers)
+    order, parts = np.arange(m), 1
+    start, stop = np.zeros(k, np.int64), np.zeros(k, np.int64)
+    spread, axis = np.zeros(k), np.zeros(k, np.int64)
+    stop[0] = m
+    spread[0], axis[0] = widest_axis(points, weights, order, centers[0])
+    while parts < k:
+        p = int(np.argmax(spread[:parts]))
+        if spread[p] <= 0.0:
+            break
+        a, b, j = start[p], stop[p], axis[p]
+        cut, left = centers[p, j], start[p]
+        for i in range(a, b):
+            if points[order[i], j] <= cut:
+                order[i], order[left] = order[left], order[i]
+                left += 1
+        start[parts], stop[parts], stop[p] = left, b, left
+        for part in (p, parts):
+            mine = order[start[part] : stop[part]]
+            spread[part], axis[part] = widest_axis(points, weights, mine, centers[part])
+        parts += 1
+    return parts
+
+
+@exact_kernel
+def widest_axis(
+    points: NDArray[np.float64],  # (m, d) in
+    weights: NDArray[np.float64],  # (m,) in
+    mine: NDArray[np.int64],  # (a,) in: the points of the part
+    mean: NDArray[np.float64],  # (d,) out
+) -> tuple[float, int]:
+    """The axis with the largest sum of squares about the mean, and that sum; 0 for a part that cannot be cut."""
+    d, total = points.shape[1], 0.0
+    mean[:] = 0.0
+    for i in mine:
+        total += weights[i]
+        for j in range(d):
+            mean[j] += weights[i] * (points[i, j] - points[mine[0], j])
+    for j in range(d):
+        mean[j] = points[mine[0], j] + mean[j] / total
+    widest, axis = 0.0, 0
+    for j in range(d):
+        squares, low, high = 0.0, False, False
+        for i in mine:
+            y = points[i, j] - mean[j]
+            squares += weights[i] * y * y
+            low, high = low or y <= 0.0, high or y > 0.0
+        if squares > widest and low and high:  # a cut at the mean leaves points on both sides
+            widest, axis = squares, j
+    return widest, axis

@@ -1,0 +1,193 @@
+"""Codes for the colours of pictures: k-means on a grid of colour cells, and nearest codes by looking up.
+
+A photograph has hundreds of thousands of pixels but a few thousand cells of similar colours. Their weights and
+means are a statistic of the picture (sums merge), and k-means on them is k-means on the picture but for what
+colours differ within a cell. The start halves the part with the largest sum of squares until there are k.
+
+References
+----------
+1. Wu (1992), Color quantization by dynamic programming and principal analysis. ACM Trans. Graphics 11:348-372.
+2. Celebi (2011), Improving the performance of k-means for color quantization. Image Vis. Comput. 29:260-271.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.block import Block, Vector
+from asterism.data.source import ArraySource, Source
+from asterism.engines.reduce import reduce
+from asterism.errors import TooFewRowsError
+from asterism.methods.kmeans import KMeansFit, check_settings, fit_kmeans
+
+MOST_CHANNELS = 4  # red, green, blue, opacity
+CELL_BITS = 15  # of a cell's number: 32 steps a channel of a colour picture
+MANY_CELLS = 8  # cells for each code, below which every colour counts by itself
+
+
+def is_picture(source: Source) -> bool:
+    """Whether rows are colours: bytes in at most four columns."""
+    return (
+        isinstance(source, ArraySource)
+        and source.array.dtype == np.uint8
+        and source.n_columns <= MOST_CHANNELS
+    )
+
+
+# --- the statistic ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ColourCells:
+    """Weight and sum of the colours in every cell."""
+
+    sums: NDArray[np.float64]  # (cells, 1 + d) sum w, then sum w x
+
+    @classmethod
+    def of(cls, block: Block) -> ColourCells:
+        """Of colours given as whole numbers 0..255."""
+        from asterism.kernels.colours import add_colours
+
+        d = block.rows.shape[1]
+        sums = np.zeros((1 << (cell_bits(d) * d), 1 + d))
+        add_colours(block.rows, block.weights, cell_bits(d), sums)
+        return cls(sums)
+
+    def merge(self, other: ColourCells) -> ColourCells:
+        """Sums add."""
+        return ColourCells(self.sums + other.sums)
+
+    @property
+    def seen(self) -> NDArray[np.intp]:
+        """(m,) numbers of the cells that have any weight."""
+        return np.flatnonzero(self.sums[:, 0] > 0)
+
+    def rows(self) -> tuple[NDArray[np.float64], Vector]:
+        """(m, d) means of those cells, and their weights."""
+        used = self.sums[self.seen]
+        return used[:, 1:] / used[:, :1], np.ascontiguousarray(used[:, 0])
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctColours:
+    """Every colour that occurs, with its weight: for pictures with few cells beside the codes wanted."""
+
+    numbers: NDArray[np.int64]  # (m,) ascending; channels one after the other, 8 bits each
+    mass: Vector  # (m,)
+    d: int  # channels
+
+    @classmethod
+    def of(cls, block: Block) -> DistinctColours:
+        """Of colours given as whole numbers 0..255; rows of weight 0 are not there."""
+        counted = block.weights > 0
+        numbers = block.rows[counted].astype(np.int64) @ (
+            1 << 8 * np.arange(block.rows.shape[1], dtype=np.int64)
+        )
+        distinct, group = np.unique(numbers, return_inverse=True)
+        mass = np.bincount(group, block.weights[counted], minlength=len(distinct))
+        return cls(distinct, mass.astype(np.float64), block.rows.shape[1])
+
+    def merge(self, other: DistinctColours) -> DistinctColours:
+        """Equal colours together."""
+        both = np.concatenate([self.numbers, other.numbers])
+        distinct, group = np.unique(both, return_inverse=True)
+        mass = np.bincount(group, np.concatenate([self.mass, other.mass]), minlength=len(distinct))
+        return DistinctColours(distinct, mass.astype(np.float64), self.d)
+
+    def rows(self) -> tuple[NDArray[np.float64], Vector]:
+        """(m, d) colours and their weights."""
+        return (self.numbers[:, None] >> 8 * np.arange(self.d) & 255).astype(np.float64), self.mass
+
+
+def cell_bits(d: int) -> int:
+    """Bits of a channel that a cell's number has.
+
+    >>> cell_bits(1), cell_bits(3), cell_bits(4)
+    (8, 5, 3)
+    """
+    return min(8, CELL_BITS // d)
+
+
+# --- codes ------------------------------------------------------------------------------------------------------
+
+
+def fit_palette(source: Source, cells: ColourCells, k: int, *, max_iter: int, tol: float) -> KMeansFit:
+    """k codes for the colours of a picture; its labels are those of cells. There is no chance in it."""
+    check_settings([k], 1, max_iter, tol)
+    points, weights = cells.rows()
+    if len(points) < MANY_CELLS * k:
+        points, weights = reduce(source, DistinctColours.of).rows()
+    start = _split(points, weights, k)
+    return fit_kmeans(ArraySource(points, weights), k, init=start, max_iter=max_iter, tol=tol)
+
+
+def _split(points: NDArray[np.float64], weights: Vector, k: int) -> NDArray[np.float64]:
+    from asterism.kernels.colours import split_cells
+
+    centers = np.empty((k, points.shape[1]))
+    if split_cells(points, weights, centers) < k:
+        raise TooFewRowsError(
+            f"{k} codes were asked for, but there are n_samples={len(points)} distinct colours.",
+            f"Ask for at most {len(points)}.",
+        )
+    return centers
+
+
+# --- nearest codes ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ColourIndex:
+    """Codes, and for every cell of colours that was seen the codes that can be nearest in it.
+
+    The last list has all codes: it serves the cells that were not seen.
+    """
+
+    codes: NDArray[np.float64]  # (k, 4) 0 in channels that are not there
+    bits: int  # a channel
+    slots: NDArray[np.int32]  # (2^(bits d),) the list of each cell
+    starts: NDArray[np.int32]  # (m + 2,) where a list starts, and where the last ends
+    lists: NDArray[np.int32]  # the candidates, list after list
+
+    @classmethod
+    def of(cls, codes: NDArray[np.float64], seen: NDArray[np.intp]) -> ColourIndex:
+        """Of (k, d) codes, for the cells with these numbers."""
+        from asterism.kernels.colours import GROUP, list_candidates
+
+        k, d = codes.shape
+        bits = cell_bits(d)
+        side = 1 << (8 - bits)
+        padded, middles = np.zeros((k, MOST_CHANNELS)), np.zeros((len(seen), MOST_CHANNELS))
+        padded[:, :d] = codes
+        middles[:, :d] = np.stack(np.unravel_index(seen, (1 << bits,) * d), axis=1) * side + (side - 1) / 2
+        halves = np.where(np.arange(MOST_CHANNELS) < d, (side - 1) / 2, 0.0)
+        everything = np.minimum(np.arange(-(-k // GROUP) * GROUP), k - 1)
+        starts = np.empty(len(seen) + 2, np.int32)
+        lists = np.empty(len(seen) * (k + GROUP) + 1, np.int32)
+        list_candidates(np.ascontiguousarray(padded.T), middles, halves, starts[:-1], lists)
+        starts[-1] = starts[-2] + len(everything)
+        lists = np.concatenate([lists[: starts[-2]], everything.astype(np.int32)])
+        slots = np.full(1 << (bits * d), len(seen), np.int32)
+        slots[seen] = np.arange(len(seen))
+        return cls(padded, bits, slots, starts, lists)
+
+    def encode(self, block: Block) -> tuple[NDArray[np.int32], float, Vector]:
+        """(n,) the nearest code of every colour, the sum of w ||x - c||^2, and (k,) the codes' weights."""
+        from asterism.kernels.colours import encode_colours
+
+        labels, mass = np.empty(len(block), np.int32), np.zeros(len(self.codes))
+        squares = encode_colours(
+            block.rows,
+            block.weights,
+            self.codes,
+            self.bits,
+            self.slots,
+            self.starts,
+            self.lists,
+            labels,
+            mass,
+        )
+        return labels, float(squares), mass
