@@ -1,0 +1,187 @@
+"""From what the criteria say to one number of groups, a confidence and reasons in plain words.
+
+The rule, and what was measured on the way to it, is in ``docs/decisions/011-how-the-verdict-is-formed.md``:
+
+1. Rows that follow each other like the steps of a walk have no groups.
+2. Components that BIC chose (normal or Student, any structure) are brought together wherever no valley lies between
+   them (``valley``). What is left are the groups; one is "no groups".
+3. Where nothing is left but BIC and ICL agree on two or three clear components, these overlap: they are taken, with
+   little confidence.
+
+The other criteria do not vote on k. They say how much to trust it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+WORDS = {
+    "bic": "BIC",
+    "icl": "ICL",
+    "entropy": "merging by entropy",
+    "gap": "the gap statistic",
+    "silhouette": "the silhouette",
+    "stability": "stability",
+    "cross_validation": "cross-validated likelihood",
+    "mdl": "the shortest code",
+    "calinski_harabasz": "Calinski-Harabasz",
+    "aic": "AIC",
+    "elbow": "the elbow",
+    "penalty": "your own penalty",
+}
+WITNESSES = ("bic", "icl", "entropy", "gap", "silhouette", "stability")  # whose agreement counts
+CANNOT_SAY_ONE = ("silhouette", "stability", "elbow", "calinski_harabasz")
+OVERLAP_CLEAR = 0.1  # surprise a row below which overlapping components are clear enough
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is known about a table's groups."""
+
+    ks: tuple[int, ...]  # numbers that may be answered
+    picks: dict[str, int | None]  # criterion -> its own choice
+    groups: int | None  # after merging by valleys; None where the family has no valleys (names, 0/1)
+    components: int  # of BIC's mixture
+    weakest: float  # p of the least clear valley
+    walk: bool
+    surprise: float  # of BIC's mixture, a row
+    smallest: float  # share of its smallest component
+    one_normal: float  # p of one normal group
+    heavy: bool  # Student components told the rows better
+    sampled: int | None  # rows looked at, None: all
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer."""
+
+    k: int
+    found: int  # what the rule said, before it was held to the numbers allowed
+    confidence: float  # 0 to 1
+    reasons: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """In plain words, the answer first."""
+        head = "There are no groups" if self.found == 1 else f"{self.found} groups"
+        if self.k != self.found:
+            head += f", but of the numbers allowed {self.k} is the nearest"
+        return f"{head} (confidence {self.confidence:.0%}). " + " ".join(self.reasons)
+
+
+def judge(e: Evidence) -> Verdict:
+    """The verdict on the evidence."""
+    found, rule = _answer(e)
+    confidence = _confidence(e, found, rule)
+    reasons = [_because(e, found, rule), *_agreement(e, found), *_beside(e, found), *e.notes]
+    k = min(e.ks, key=lambda k: (abs(k - found), k))
+    if k != found:
+        confidence = min(confidence, 0.5)
+    elif k == max(e.ks) and len(e.ks) > 1 and k > 1 and e.components >= max(e.ks):
+        reasons.append("It is also the largest number tried: try more.")
+        confidence = min(confidence, 0.6)
+    return Verdict(k, found, round(confidence, 2), tuple(reason for reason in reasons if reason))
+
+
+def _answer(e: Evidence) -> tuple[int, str]:
+    if e.walk:
+        return 1, "walk"
+    if e.groups is None:
+        return e.picks.get("icl") or 1, "icl"
+    if e.groups == 1 and _overlap(e):
+        return e.components, "overlap"
+    return e.groups, "valley"
+
+
+def _overlap(e: Evidence) -> bool:
+    """Two or three large components, told apart well by their shape or place though no valley shows."""
+    return (
+        1 < e.components <= 3
+        and e.picks.get("bic") == e.picks.get("icl") == e.components
+        and e.surprise <= OVERLAP_CLEAR
+        and e.smallest >= 0.1
+    )
+
+
+def _confidence(e: Evidence, found: int, rule: str) -> float:
+    judged = [name for name in WITNESSES if e.picks.get(name) is not None]
+    if found == 1:
+        judged = [name for name in judged if name not in CANNOT_SAY_ONE]
+    agree = sum(e.picks[name] == found for name in judged) / max(len(judged), 1)
+    if rule == "walk":
+        return 0.85
+    if rule == "overlap":
+        return 0.4 + 0.2 * agree
+    if found == 1:
+        return 0.7 + 0.28 * agree
+    clear = 0.1 if e.weakest < 1e-4 else 0.0 if e.weakest < 1e-3 else -0.1
+    return max(min(0.5 + 0.42 * agree + clear, 0.99), 0.3)
+
+
+def _because(e: Evidence, found: int, rule: str) -> str:
+    if rule == "walk":
+        return (
+            "Each row is close to the one before it, as in a walk: stretches of it look like groups without being any. "
+            "If the order of the rows means nothing, shuffle them and ask again."
+        )
+    if rule == "icl":
+        return "ICL, which wants rows to belong clearly, takes this number."
+    if rule == "overlap":
+        return (
+            f"BIC and ICL both find {found} components, but they overlap: there are no fewer rows between them than "
+            "within. They differ in place or shape, and may as well be one group of an unusual shape."
+        )
+    if found > 1:
+        seen = "a chance below one in a million" if e.weakest < 1e-6 else f"a chance of {e.weakest:.2g}"
+        said = f"Between every two of them there are clearly fewer rows than within them ({seen} for one group)."
+        if e.components > found:
+            said += (
+                f" The best mixture has {e.components} components, but some have no valley between them: groups "
+                "that are not quite normal take several."
+            )
+        return said
+    if e.components > 1:
+        return (
+            f"The best mixture has {e.components} components, but no valley lies between them: the rows are one group "
+            "that is not normal (even, skewed or heavy-tailed)."
+        )
+    return "One normal group tells the rows as well as any mixture."
+
+
+def _agreement(e: Evidence, found: int) -> list[str]:
+    judged = [name for name in WITNESSES if e.picks.get(name) is not None]
+    same = [WORDS[name] for name in judged if e.picks[name] == found]
+    said = [f"{_listed(same)} {'agree' if len(same) > 1 else 'agrees'}."] if same else []
+    for name in judged:
+        pick = e.picks[name]
+        if pick != found:
+            said.append(f"{WORDS[name]} would take {pick}{_excuse(name, pick or 0, found, e)}.")
+    return [text[0].upper() + text[1:] for text in said]
+
+
+def _excuse(name: str, pick: int, found: int, e: Evidence) -> str:
+    if name in CANNOT_SAY_ONE and found == 1:
+        return ", but it can never say that there are none"
+    if name in ("bic", "icl", "entropy") and pick > found:
+        return ": it counts components, of which a group that is not normal has several"
+    if name == "gap" and pick < found:
+        return ": it is careful where groups differ in size or lie in a row"
+    if name in ("silhouette", "stability", "gap"):
+        return ": it looks at round groups of similar size"
+    return ""
+
+
+def _beside(e: Evidence, found: int) -> list[str]:
+    said = []
+    if e.heavy and found > 0:
+        said.append("Rows far out were told better by heavy-tailed components.")
+    if found > 1 and e.one_normal > 0.1:
+        said.append("A cut in two shrinks the table no more than it shrinks one normal group, so they are not far apart.")
+    if e.sampled is not None:
+        said.append(f"Numbers were compared on {e.sampled} rows drawn evenly from the table.")
+    return said
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
