@@ -33,7 +33,7 @@ Vector = NDArray[np.float64]
 
 MODES = {"soft": SOFT, "hard": HARD, "draw": DRAW}
 LOOK = 256  # rows of a block that tell how large cells are
-MOST_GROWTH = 256.0  # see ``precision``
+MOST_GROWTH = 64.0  # see ``precision``
 NEAR = {np.dtype(np.float64): 100.0, np.dtype(np.float32): 8.0}  # see ``_tied``
 
 
@@ -94,7 +94,7 @@ def _full(
     full_block(
         rows,
         weights,
-        reference,
+        at(reference),
         offsets.astype(kind),
         inner,
         constants.astype(kind),
@@ -141,8 +141,7 @@ def _tied(
     tied_block(
         rows,
         weights,
-        reference,
-        middle.astype(kind),
+        np.stack([reference, middle]),
         inner[0],
         whitened,
         constants,
@@ -170,17 +169,35 @@ def _diagonal(
     mode: int,
     draws: Vector,
 ) -> GaussianTotals:
+    """About one point where that is precise enough, as in ``_tied``; else about each mean."""
     k, d = offsets.shape
     kind = precision(rows, weights, reference, offsets, factors)
-    lines = scaled(offsets, factors, kind)
-    mass, moments, totals = np.zeros(k), np.zeros(lines.shape), np.zeros(2)
+    middle = offsets.mean(axis=0)
+    apart = offsets - middle
+    near = bool(np.abs(apart * factors).max() <= NEAR[kind])
+    lines = scaled(apart, factors, kind)
+    mass, moments, totals = np.zeros(k), np.zeros((2, k + k % 2, lines.shape[2])), np.zeros(2)
     diagonal_block(
-        rows, weights, reference, lines, constants.astype(kind), mode, draws, mass, moments, totals
+        rows,
+        weights,
+        np.stack([reference, middle]),
+        lines,
+        constants.astype(kind),
+        mode,
+        draws,
+        near,
+        mass,
+        moments,
+        totals,
     )
-    first, second = moments[0, :, :d], moments[1, :, :d]
-    shifts = _over(first, mass)
-    scatters = np.maximum(second - shifts * first, 0.0)
-    return GaussianTotals(mass, shifts / factors, scatters / factors**2, float(totals[0]), float(totals[1]))
+    first, second = moments[0, :k, :d], moments[1, :k, :d]
+    means = _over(first, mass)
+    scatters = np.maximum(second - means * first, 0.0)
+    if near:
+        shifts = np.where(mass[:, None] > 0, means - apart, 0.0)
+    else:
+        shifts, scatters = means / factors, scatters / factors**2
+    return GaussianTotals(mass, shifts, scatters, float(totals[0]), float(totals[1]))
 
 
 # --- small parts ------------------------------------------------------------------------------------------------
@@ -191,22 +208,28 @@ def precision(
 ) -> np.dtype[Any]:
     """float32 for float32 rows where that is enough, else float64.
 
-    A product W z of numbers rounded to float32 is off by about 2^-24 sum_j |W_j| (|x_j| + |mu_j|), in standard
-    deviations; where this growth is at most ``MOST_GROWTH`` (columns not nearly dependent, means not many standard
-    deviations apart), by less than 2e-5.
+    Rounding x_j and mu_j to float32 moves W z by about 2^-24 sqrt(sum_j W_j^2 (x_j^2 + mu_j^2)) standard deviations
+    (roundings have all signs); where this growth is at most ``MOST_GROWTH`` (columns not nearly dependent, means not
+    many standard deviations apart), by less than 4e-6.
     """
     if rows.dtype != np.float32:
         return np.dtype(np.float64)
-    some = rows[:: max(len(rows) // LOOK, 1)][weights[:: max(len(rows) // LOOK, 1)] > 0] - reference
-    size = np.sqrt(np.mean(some * some, axis=0)) if len(some) else np.zeros(rows.shape[1])
-    reach = np.abs(offsets) + size
+    step = max(len(rows) // LOOK, 1)
+    some = rows[::step][weights[::step] > 0] - reference
+    size = np.einsum("ij,ij->j", some, some) / max(len(some), 1)
+    reach = offsets * offsets + size
     if factors.ndim == 2:
-        growth = float((factors * reach).max())
+        growth = np.sqrt((factors * factors * reach).max())
     elif len(factors) == len(offsets):
-        growth = float((np.abs(factors) @ reach[:, :, None]).max())
+        growth = np.sqrt(np.einsum("cij,cij,cj->ci", factors, factors, reach).max())
     else:
-        growth = float((np.abs(factors[0]) @ reach.T).max())
+        growth = np.sqrt(((factors[0] * factors[0]) @ reach.T).max())
     return np.dtype(np.float32 if growth <= MOST_GROWTH else np.float64)
+
+
+def at(reference: Vector) -> Vector:
+    """(2, d) the reference as a point, and no step from it."""
+    return np.stack([reference, np.zeros_like(reference)])
 
 
 def padded(factors: Vector, kind: np.dtype[Any]) -> Floats:
@@ -256,10 +279,11 @@ def gaussian_log_density(rows: Floats, reference: Vector, offsets: Vector, facto
     rows = np.ascontiguousarray(rows)
     constants = np.broadcast_to(heights(factors, d), (k,)).copy()
     if factors.ndim == 2:
-        diagonal_scores(rows, ones, reference, scaled(offsets, factors, kind), constants, out)
+        diagonal_scores(rows, ones, at(reference), scaled(offsets, factors, kind), constants, out)
     elif len(factors) == k:
-        full_scores(rows, ones, reference, offsets, padded(factors, kind), constants, out)
+        full_scores(rows, ones, at(reference), offsets, padded(factors, kind), constants, out)
     else:
         middle, whitened = _whitened(offsets, factors, kind)
-        tied_scores(rows, ones, reference, middle, padded(factors, kind)[0], whitened, constants, out)
+        origin = np.stack([reference, middle])
+        tied_scores(rows, ones, origin, padded(factors, kind)[0], whitened, constants, out)
     return out

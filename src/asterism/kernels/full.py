@@ -29,7 +29,7 @@ Floats = NDArray[Any]  # float32 or float64
 def full_block(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    reference: NDArray[np.float64],  # (d,) in
+    origin: NDArray[np.float64],  # (2, d) in: the reference, and zeros
     offsets: Floats,  # (k, d) in; their type is that of the arithmetic
     factors: Floats,  # (k, padded d, padded d) in: W, lower triangular
     constants: Floats,  # (k,) in: log pi + log det W - d/2 log 2 pi
@@ -52,7 +52,7 @@ def full_block(
     pick = np.empty(TILE + 1, np.int64)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
-        load_tile(rows, weights, reference, first, tile, w)
+        load_tile(rows, weights, origin, first, tile, w)
         if len(draws):
             chance[: min(TILE, len(rows) - first)] = draws[first : first + TILE]
         for c in range(k):
@@ -85,7 +85,7 @@ def full_block(
 def full_scores(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    reference: NDArray[np.float64],  # (d,) in
+    origin: NDArray[np.float64],  # (2, d) in: the reference, and zeros
     offsets: Floats,  # (k, d) in
     factors: Floats,  # (k, padded d, padded d) in
     constants: Floats,  # (k,) in
@@ -98,7 +98,7 @@ def full_scores(
     scores = np.empty(k * TILE, offsets.dtype)
     work, w = np.empty((4, TILE), offsets.dtype), np.zeros(TILE, offsets.dtype)
     for number in range(-(-len(rows) // TILE)):
-        load_tile(rows, weights, reference, number * TILE, tile, w)
+        load_tile(rows, weights, origin, number * TILE, tile, w)
         for c in range(k):
             shift_tile(tile, offsets[c], z)
             score_full(z, factors[c], constants[c], work, scores[c * TILE : (c + 1) * TILE])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
 
-TILE = 128  # rows: a tile of 32 columns fits the first cache
+TILE = 128  # rows: few enough that a tile stays in the second cache, enough that adding up lanes costs little
 FEW = 4  # columns are padded to a multiple of this
 
 Floats = NDArray[Any]  # float32 or float64
@@ -23,12 +23,15 @@ Floats = NDArray[Any]  # float32 or float64
 def load_tile(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    reference: NDArray[np.float64],  # (d,) in
+    origin: NDArray[np.float64],  # (2, d) in: a point among the rows, and a step from it
     first: int,
-    tile: Floats,  # (padded d * TILE,) out: x - reference, 0 for absent rows
+    tile: Floats,  # (padded d * TILE,) out: (x - point) - step; 0 for absent rows
     w: Floats,  # (TILE,) out: 0 beyond the last row
 ) -> None:
-    """The rows from ``first`` on."""
+    """The rows from ``first`` on.
+
+    Point and step are not added up: where a table is far from 0, their sum would be rounded.
+    """
     d = rows.shape[1]
     t = min(TILE, len(rows) - first)
     absent = 0
@@ -38,9 +41,25 @@ def load_tile(
     if t < TILE:
         w[t:] = 0.0
         tile[:] = 0.0
-    for j in range(d):
+    for quarter in range(d // 4):  # four neighbours at a time: half the time of one
+        j = 4 * quarter
+        a0, a1, a2, a3 = origin[0, j], origin[0, j + 1], origin[0, j + 2], origin[0, j + 3]
+        b0, b1, b2, b3 = origin[1, j], origin[1, j + 1], origin[1, j + 2], origin[1, j + 3]
+        p = j * TILE
         for i in range(t):
-            tile[j * TILE + i] = rows[first + i, j] - reference[j]
+            x0, x1, x2, x3 = (
+                rows[first + i, j],
+                rows[first + i, j + 1],
+                rows[first + i, j + 2],
+                rows[first + i, j + 3],
+            )
+            tile[p + i] = (x0 - a0) - b0
+            tile[p + TILE + i] = (x1 - a1) - b1
+            tile[p + 2 * TILE + i] = (x2 - a2) - b2
+            tile[p + 3 * TILE + i] = (x3 - a3) - b3
+    for j in range(d // 4 * 4, d):
+        for i in range(t):
+            tile[j * TILE + i] = (rows[first + i, j] - origin[0, j]) - origin[1, j]
     if absent:
         for i in range(t):
             if weights[first + i] == 0.0:

@@ -23,7 +23,6 @@ from asterism.kernels.lanes import (
     add_products,
     load_tile,
     scale_tile,
-    shift_tile,
     unload_tile,
 )
 from asterism.kernels.shares import lane_mass, share_out
@@ -35,8 +34,7 @@ Floats = NDArray[Any]  # float32 or float64
 def tied_block(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    reference: NDArray[np.float64],  # (d,) in
-    middle: Floats,  # (d,) in: g from the reference; together they would round where the table is far from 0
+    origin: NDArray[np.float64],  # (2, d) in: the reference, and g from there
     factor: Floats,  # (padded d, padded d) in: W; its type is that of the arithmetic
     whitened: Floats,  # (k, padded d) in: W (mean - g)
     constants: Floats,  # (k,) in
@@ -50,21 +48,19 @@ def tied_block(
     """Read once, tile by tile: whiten, score, share out, add up."""
     k, width = len(constants), len(factor)
     tile = np.zeros(width * TILE, factor.dtype)
-    raw = np.zeros(width * TILE, factor.dtype)
     y = np.zeros(width * TILE, factor.dtype)
-    ones = np.ones(width, factor.dtype)
+    lines = np.ones((2, k, width), factor.dtype)  # as a diagonal mixture of whitened rows
+    lines[1] = whitened
     scores = np.zeros(len(sums) * TILE, factor.dtype)
     work = np.empty((4, TILE), factor.dtype)
     w, chance = np.zeros(TILE, factor.dtype), np.zeros(TILE)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
-        load_tile(rows, weights, reference, first, raw, w)
-        shift_tile(raw, middle, tile)
+        load_tile(rows, weights, origin, first, tile, w)
         if len(draws):
             chance[: min(TILE, len(rows) - first)] = draws[first : first + TILE]
         whiten(tile, factor, y)
-        for c in range(k):
-            score_diagonal(y, ones, whitened[c], constants[c], scores[c * TILE : (c + 1) * TILE])
+        score_diagonal(y, lines, constants, scores)
         share_out(scores, k, w, chance, mode, work, totals)
         for c in range(k):
             mass[c] += lane_mass(scores[c * TILE : (c + 1) * TILE])
@@ -77,8 +73,7 @@ def tied_block(
 def tied_scores(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    reference: NDArray[np.float64],  # (d,) in
-    middle: Floats,  # (d,) in: g from the reference; together they would round where the table is far from 0
+    origin: NDArray[np.float64],  # (2, d) in: the reference, and g from there
     factor: Floats,  # (padded d, padded d) in
     whitened: Floats,  # (k, padded d) in: W (mean - g)
     constants: Floats,  # (k,) in
@@ -87,16 +82,14 @@ def tied_scores(
     """constant - ||W (x - g) - W (mean - g)||^2 / 2 of every row and group."""
     k, width = len(constants), len(factor)
     tile = np.zeros(width * TILE, factor.dtype)
-    raw = np.zeros(width * TILE, factor.dtype)
     y = np.zeros(width * TILE, factor.dtype)
-    ones = np.ones(width, factor.dtype)
+    lines = np.ones((2, k, width), factor.dtype)  # as a diagonal mixture of whitened rows
+    lines[1] = whitened
     scores, w = np.empty(k * TILE, factor.dtype), np.zeros(TILE, factor.dtype)
     for number in range(-(-len(rows) // TILE)):
-        load_tile(rows, weights, reference, number * TILE, raw, w)
-        shift_tile(raw, middle, tile)
+        load_tile(rows, weights, origin, number * TILE, tile, w)
         whiten(tile, factor, y)
-        for c in range(k):
-            score_diagonal(y, ones, whitened[c], constants[c], scores[c * TILE : (c + 1) * TILE])
+        score_diagonal(y, lines, constants, scores)
         unload_tile(scores, number * TILE, out)
 
 
