@@ -1,0 +1,125 @@
+"""Pictures as arrays (height, width, channels) of bytes: PNG, PPM and PGM, NumPy files; others through Pillow."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.files import file_errors
+from asterism.data.npy import mapped
+from asterism.data.png import MAGIC as PNG
+from asterism.data.png import UnusualPng, png_bytes, read_png
+from asterism.errors import DataError, FileError
+
+NUMPY = b"\x93NUMPY"
+PNM = re.compile(
+    rb"P([56])(?:\s+|#[^\n]*\n)+(\d+)(?:\s+|#[^\n]*\n)+(\d+)(?:\s+|#[^\n]*\n)+(\d+)\s", re.DOTALL
+)
+
+Picture = NDArray[np.uint8]  # (height, width, channels)
+
+
+def read_picture(path: Path) -> Picture:
+    """The picture in a file, told by its first bytes."""
+    if not path.exists():
+        raise FileError(f"{str(path)!r} is not there.", "Check the path and the current folder.")
+    if path.is_dir():
+        raise FileError(f"{str(path)!r} is a folder.", "Give one picture.")
+    with file_errors(path, "a picture"):
+        data = path.read_bytes()
+        if data.startswith(PNG):
+            try:
+                return read_png(data)
+            except UnusualPng as unusual:
+                return _through_pillow(path, data, str(unusual))
+        if PNM.match(data):
+            return _read_pnm(data)
+        if data.startswith(NUMPY):
+            return as_picture(np.asarray(mapped(path)))
+        return _through_pillow(path, data, "it is neither PNG, PPM, PGM nor .npy")
+
+
+def as_picture(array: Any) -> Picture:
+    """An array as a picture: (height, width) or (height, width, 1 to 4), bytes or fractions of 1."""
+    array = np.asarray(array)
+    if array.ndim == 2:
+        array = array[:, :, None]
+    if array.ndim != 3 or not 1 <= array.shape[2] <= 4 or 0 in array.shape:
+        raise DataError(
+            f"A picture is (height, width) or (height, width, channels), not {array.shape}.",
+            "Give 1 to 4 channels: grey, grey and opacity, or red, green, blue and perhaps opacity.",
+        )
+    if array.dtype == np.uint8:
+        return np.ascontiguousarray(array)
+    if array.dtype.kind not in "fiub" or not np.isfinite(array).all():
+        raise DataError("A picture has finite numbers in every cell.", "Give bytes, or fractions of 1.")
+    low, high = float(array.min()), float(array.max())
+    top = 1.0 if array.dtype.kind == "f" else 255.0
+    if low < 0.0 or high > top:
+        raise DataError(
+            f"The picture's values run from {low:g} to {high:g}.",
+            "Give whole numbers from 0 to 255, or fractions from 0 to 1.",
+        )
+    picture: Picture = np.rint(array * (255.0 / top)).astype(np.uint8)
+    return picture
+
+
+def write_picture(path: Path, pixels: Picture) -> None:
+    """Write PNG, PPM, PGM or .npy, by the ending of the name."""
+    ending = path.suffix.lower()
+    if ending == ".png":
+        path.write_bytes(png_bytes(pixels))
+    elif ending == ".npy":
+        np.save(path, pixels, allow_pickle=False)
+    elif ending in (".ppm", ".pgm") and pixels.shape[2] == (3 if ending == ".ppm" else 1):
+        path.write_bytes(_pnm_bytes(pixels))
+    else:
+        raise FileError(
+            f"A picture of {pixels.shape[2]} channels is not written as {ending or 'a file without ending'!r}.",
+            "Use .png or .npy, .ppm for colours, .pgm for grey.",
+        )
+
+
+def _read_pnm(data: bytes) -> Picture:
+    found = PNM.match(data)
+    assert found is not None, "asked for a file that is none"
+    channels = 3 if found[1] == b"6" else 1
+    width, height, top = int(found[2]), int(found[3]), int(found[4])
+    if top != 255:
+        raise ValueError(f"its values go up to {top}, where 255 is read")
+    size = width * height * channels
+    if not size or len(data) - found.end() < size:
+        raise ValueError(f"{size} bytes of pixels are announced, {len(data) - found.end()} are there")
+    pixels = np.frombuffer(data, np.uint8, size, found.end())
+    return pixels.reshape(height, width, channels).copy()
+
+
+def _pnm_bytes(pixels: Picture) -> bytes:
+    height, width, channels = pixels.shape
+    return f"P{6 if channels == 3 else 5}\n{width} {height}\n255\n".encode() + pixels.tobytes()
+
+
+def _through_pillow(path: Path, data: bytes, why: str) -> Picture:
+    """Every other format, where Pillow is installed."""
+    try:
+        from PIL import Image
+    except ImportError as absent:
+        raise FileError(
+            f"{path.name!r} is not a picture that is read without Pillow: {why}.",
+            "Install it (pip install asterism[image]), or save the picture as PNG.",
+        ) from absent
+    with Image.open(io.BytesIO(data)) as image:
+        plain = image if image.mode in ("L", "LA", "RGB", "RGBA") else image.convert(_mode(image))
+        return as_picture(np.asarray(plain))
+
+
+def _mode(image: Any) -> str:
+    """The mode of bytes that keeps most of a picture."""
+    if "transparency" in image.info or image.mode.endswith(("A", "a")):
+        return "RGBA"
+    return "L" if image.mode in ("1", "I", "F", "I;16") else "RGB"
