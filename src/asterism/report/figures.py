@@ -7,6 +7,7 @@ first: plotly reads a few HTML tags in its texts, and a column may be called any
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any, TypedDict
 
 import numpy as np
@@ -323,7 +324,7 @@ def _played(
             "y": [],
         }
     )
-    for trace, change in zip(data, frames[0]["data"], strict=True):
+    for trace, change in zip(data, _scene(first, steps), strict=True):
         trace.update(change)
     layout = {
         "xaxis": _axis("", domain=[0, 1], zeroline=False, anchor="y"),
@@ -392,8 +393,8 @@ def _heat(summary: Summary) -> Figure | None:
     return _figure(
         "heat",
         "Centres",
-        "Means, or the level that marks a group, in the table's own units; colour is the difference from all rows, in "
-        "standard deviations.",
+        "Means, or the level that marks a group, in the table's own units; colour is the difference from all rows "
+        "in standard deviations.",
         [data],
         layout={
             "xaxis": _axis("", tickangle=-35 if wide > 4 else 0, showgrid=False, type="category"),
@@ -604,7 +605,7 @@ def _margins(summary: Summary) -> Figure | None:
     near = float((margin < 0.2).mean())
     rows = [
         [f"{a:.2f} to {b:.2f}", str(int(((margin >= a) & (margin < (b if b < 1 else 2))).sum()))]
-        for a, b in zip(edges[:-1], edges[1:], strict=True)
+        for a, b in pairwise(edges.tolist())
     ]
     return _figure(
         "margins",
@@ -682,7 +683,7 @@ def _tree(summary: Summary) -> Figure | None:
         }
         for place, height in zip(drawn["icoord"], drawn["dcoord"], strict=True)
     ]
-    leaves = drawn["leaves"]
+    leaves = drawn["leaves"] or []
     places = [5 + 10 * i for i in range(len(leaves))]
     marks = {"size": 12, "color": [colour(g) for g in leaves]}
     data.append(
