@@ -15,6 +15,7 @@ _HOME = {
     "read": "asterism.data.read",
     "find": "asterism.finding",
     "Finding": "asterism.finding",
+    "load": "asterism.modelfile",
     "KMeans": "asterism.estimators.kmeans",
     "AgglomerativeClustering": "asterism.estimators.agglomerative",
     "DivisiveClustering": "asterism.estimators.divisive",
@@ -30,18 +31,21 @@ _HOME = {
     "CategoricalMixture": "asterism.estimators.mixed",
     "MixedMixture": "asterism.estimators.mixed",
     "PCA": "asterism.estimators.pca",
+    "TruncatedSVD": "asterism.estimators.svd",
     "FastICA": "asterism.estimators.ica",
     "ProbabilisticPCA": "asterism.estimators.ppca",
     "Standardizer": "asterism.estimators.standardizer",
     "VectorQuantizer": "asterism.estimators.quantizer",
+    "BagOfVisualWords": "asterism.estimators.words",
 }
 
 __all__ = [  # noqa: RUF022  classes, then functions
     "AgglomerativeClustering", "BernoulliMixture", "CategoricalMixture", "DivisiveClustering", "FastICA",
     "GaussianMixture", "KDTreeClustering", "KMeans", "KMedoids", "MixedMixture", "Mixture",
     "MultinomialMixture", "PCA", "PoissonMixture", "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
-    "VectorQuantizer",
-    "engine", "errors", "find", "metrics", "read",
+    "TruncatedSVD",
+    "BagOfVisualWords", "VectorQuantizer",
+    "engine", "errors", "find", "load", "metrics", "read",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -65,11 +69,14 @@ if TYPE_CHECKING:
     from asterism.estimators.mixture import Mixture as Mixture
     from asterism.estimators.pca import PCA as PCA
     from asterism.estimators.ppca import ProbabilisticPCA as ProbabilisticPCA
+    from asterism.estimators.quantizer import VectorQuantizer as VectorQuantizer
     from asterism.estimators.softkmeans import SoftKMeans as SoftKMeans
     from asterism.estimators.standardizer import Standardizer as Standardizer
-    from asterism.estimators.quantizer import VectorQuantizer as VectorQuantizer
+    from asterism.estimators.svd import TruncatedSVD as TruncatedSVD
+    from asterism.estimators.words import BagOfVisualWords as BagOfVisualWords
     from asterism.finding import Finding as Finding
     from asterism.finding import find as find
+    from asterism.modelfile import load as load
 
 
 def __getattr__(name: str) -> Any:
