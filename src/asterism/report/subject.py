@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
@@ -12,10 +13,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism.data.block import Block
 from asterism.data.columns import Column
-from asterism.data.source import Piece, Source
+from asterism.data.source import ArraySource, Piece, Source
 from asterism.explain.rows import Shares
 from asterism.finding import Finding
+from asterism.groupmodel import GroupModel
 
 LONGEST = 80  # characters of a name or a level that a report shows
 PACKAGES = ("asterism", "numpy", "scipy", "numba", "pyarrow", "plotly")
@@ -60,6 +63,7 @@ class Subject:
     ignored: tuple[Column, ...]
     missing: Mapping[str, int]  # missing cells of each column
     missing_policy: str
+    plan: str  # what was decided before the search, in a sentence
     curves: tuple[Curve, ...]
     provenance: Provenance
     confidence: float | None = None  # 0 .. 1
@@ -94,6 +98,10 @@ def subject_of(
         missing={names[name]: count for name, count in finding.missing.items()},
         missing_policy=str(finding.settings["missing"]),
         curves=_curves(finding),
+        confidence=finding.confidence,
+        reasons=finding.reasons,
+        plan=str(finding.settings["plan"]),
+        shares=partial(_shares_of, finding.model),
         provenance=Provenance(
             int(finding.settings["seed"]), command, seconds, peak_bytes, made, installed_versions()
         ),
@@ -101,13 +109,40 @@ def subject_of(
     )
 
 
+CRITERIA: dict[str, tuple[str, Literal["high", "low"]]] = {  # as a choice names them -> on paper
+    "bic": ("BIC", "low"),
+    "icl": ("ICL", "low"),
+    "cross_validation": ("Held-out log-likelihood", "high"),
+    "stability": ("Stability", "high"),
+    "gap": ("Gap statistic", "high"),
+    "silhouette": ("Silhouette", "high"),
+    "calinski_harabasz": ("Calinski-Harabasz index", "high"),
+    "mdl": ("Code length", "low"),
+    "aic": ("AIC", "low"),
+    "within": ("Sum of squares within groups", "low"),
+}
+
+
 def _curves(finding: Finding) -> tuple[Curve, ...]:
-    table = finding.choice.table
-    ks = tuple(row.k for row in table)
-    chosen = finding.k if finding.choice.criterion else None
-    return (
-        Curve("Calinski-Harabasz index", ks, tuple(row.calinski_harabasz for row in table), "high", chosen),
-        Curve("Spread explained", ks, tuple(row.explained for row in table), "high"),
+    """Every criterion that the choice has at two numbers of groups or more."""
+    table, picks = finding.choice.table, finding.choice.picks
+    ks = tuple(row["k"] for row in table)
+    found = []
+    for key, (name, better) in CRITERIA.items():
+        values = tuple(row.get(key) for row in table)
+        if sum(value is not None for value in values) < 2:
+            continue
+        errors = tuple(row.get(f"{key}_error") for row in table)
+        known = errors if any(error is not None for error in errors) else None
+        found.append(Curve(name, ks, values, better, picks.get(key), known))
+    return tuple(found)
+
+
+def _shares_of(model: GroupModel, block: Block) -> NDArray[np.float64]:
+    """(n, k) what the model says of the rows of a block, here and now: no engine within an engine."""
+    rows = ArraySource(block.rows, None, model.columns)
+    return np.concatenate(
+        [model.judge.look(part)[1] for part in model.judge.ready(model.view.of(rows)).blocks()]
     )
 
 

@@ -97,6 +97,7 @@ class DataDict(TypedDict):
     missing_cells: int
     missing_policy: str
     scaled: bool
+    plan: str
 
 
 class CurveDict(TypedDict):
@@ -221,6 +222,7 @@ def _data(subject: Subject, carried: dict[str, float]) -> DataDict:
         missing_cells=sum(column["missing"] for column in columns),
         missing_policy=subject.missing_policy,
         scaled=subject.scaled,
+        plan=subject.plan,
     )
 
 
