@@ -30,7 +30,7 @@ from asterism.explain.profiles import Profile, group_profiles
 from asterism.groupmodel import GroupModel
 from asterism.methods.encoding import standard_encoding
 from asterism.modelfile import save
-from asterism.usable import holes_of, numbers_to_try, rows_to_use
+from asterism.usable import holes_of, numbers_to_try, rows_to_use, with_ranks
 
 METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
 MISSING = ("keep", "drop", "refuse")
@@ -182,6 +182,7 @@ def find(
         if progress is not None:
             stack.enter_context(engine_settings(**vars(current()) | {"progress": progress}))
         source = read(table, kinds=kinds, weights=weights, memory=current().memory)
+        source = with_ranks(source, kinds or ())
         used, holes = rows_to_use(source, missing)
         encoded = EncodedSource(used, standard_encoding(used, scale=scale))
         settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}
