@@ -84,9 +84,7 @@ def description_length(fit: KMeansFit, weights: Vector, f: int) -> float:
     n, k = float(weights.sum()), len(fit.centers)
     mass = np.bincount(fit.labels, weights, minlength=k).astype(np.float64)
     distortion = max(fit.inertia / (n * f), 1e-12)  # parts without a residual cost nothing more than that
-    return (
-        0.5 * k * f * np.log2(max(n, 2.0)) + n * entropy_of(mass) + 0.5 * n * f * float(np.log2(distortion))
-    )
+    return 0.5 * k * f * log2(max(n, 2.0)) + n * entropy_of(mass) + 0.5 * n * f * log2(distortion)
 
 
 def _spread(rows: Floats, weights: Vector, groups: Sequence[int]) -> Vector:
