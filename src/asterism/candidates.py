@@ -187,7 +187,7 @@ def _in_a_hurry(encoded: EncodedSource, ks: Sequence[int], seed: int) -> Choice:
         drawn = draw(encoded, SAMPLE, seed)
         table = ArraySource(drawn.x, drawn.weights, encoded.columns)
         fits = fit_kmeans_path(table, sorted({1, *ks}), seed=seed)
-        found = choose_by_scatter(fits, list(ks), float(drawn.weights.sum()), False)
+        found = choose_by_scatter(fits, list(ks), float(drawn.weights.sum()), asked=False)
         fit = fits[found.k]
         rows = Table(
             {"k": r.k, "within": r.within, "calinski_harabasz": r.calinski_harabasz} for r in found.table

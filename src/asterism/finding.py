@@ -19,6 +19,7 @@ from asterism.candidates import SecondOpinion, asked_for, chosen, plan_for, seco
 from asterism.choose.choose import Choice
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource
+from asterism.data.like import Match, read_like
 from asterism.data.read import read
 from asterism.data.source import Source
 from asterism.engines.context import current
@@ -30,6 +31,7 @@ from asterism.explain.profiles import Profile, group_profiles
 from asterism.groupmodel import GroupModel
 from asterism.methods.encoding import standard_encoding
 from asterism.modelfile import save
+from asterism.retold import restored_choice, told_of
 from asterism.usable import holes_of, numbers_to_try, rows_to_use, with_ranks
 
 METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
@@ -212,7 +214,7 @@ def _found(
         labels = np.where(map_rows(source, holes_of), np.int32(-1), labels)
     profiles = group_profiles(used, labels, model.k)
     settings = {**settings, "method": method, "plan": plan.said}
-    about = {"verdict": choice.verdict, "confidence": choice.confidence, **settings}
+    about = {**settings, "choice": told_of(choice)}
     return Finding(
         k=model.k,
         labels=labels,
@@ -228,6 +230,35 @@ def _found(
         second=None if stopped or method == "kmedoids" else second_opinion(used, labels, model.k, seed),
         interrupted=stopped,
     )
+
+
+def finding_again(model: GroupModel, table: Any, *, missing_columns: str = "refuse") -> tuple[Finding, Match]:
+    """What a saved model says of a table, as a finding: for a report of old groups in new rows."""
+    source, match = read_like(table, model.columns, absent=missing_columns, memory=current().memory)
+    used, holes = rows_to_use(source, "keep")
+    labels, doubt = model.labels_and_doubt(used)
+    usual = {
+        "method": "saved",
+        "scale": True,
+        "seed": 0,
+        "missing": "keep",
+        "plan": "Groups of a saved model.",
+    }
+    settings = {name: model.about.get(name, value) for name, value in usual.items()}
+    finding = Finding(
+        k=model.k,
+        labels=labels,
+        choice=restored_choice(model.about.get("choice"), model.k),
+        profiles=group_profiles(used, labels, model.k),
+        columns=source.columns,
+        ignored=tuple(Column(name, "ignored", reason="not a column of the model") for name in match.extra),
+        missing=dict(zip(source.names, holes, strict=True)),
+        settings=settings,
+        encoded=EncodedSource(used, standard_encoding(used)),
+        model=model,
+        certainty=doubt.certainty,
+    )
+    return finding, match
 
 
 def _check_choices(method: str, missing: str) -> None:
