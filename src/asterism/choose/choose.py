@@ -1,6 +1,6 @@
 """How many groups: every criterion in one table, one verdict, how sure it is, and why.
 
-    draw rows -> mixtures of every k and structure -> BIC's components -> valleys -> groups -> verdict -> whole table
+draw rows -> mixtures of every k and structure -> BIC's components -> valleys -> groups -> verdict -> whole table
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.choose.families import HEAVY, Compared, compared_for
-from asterism.choose.merge import merged_by_entropy
 from asterism.choose.null import one_normal, walks
 from asterism.choose.rows import Drawn, Rows, draw
 from asterism.choose.sweep import Candidate, Cell, Cells, Together, sweep
@@ -28,13 +27,14 @@ from asterism.engines.loop import iterate
 from asterism.engines.reduce import map_rows, reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import DataError, ParameterError, TooFewRowsError
+from asterism.families.assignment import assign
 from asterism.families.base import Array
-from asterism.methods.em import EM, MixtureModel
+from asterism.methods.em import EM, MixtureModel, pieces
 from asterism.methods.kmeans import fit_kmeans
 from asterism.methods.posterior import Mixture, imputed, look_back, shares_of
 from asterism.stats.moments import ColumnMoments
 
-LOOKED_AT = 2000  # rows that numbers are compared on
+LOOKED_AT = 3000  # rows that numbers are compared on
 KEPT = 3  # structures that go on after the first steps
 CRITERIA = (
     "aic", "bic", "icl", "mdl", "cross_validation", "elbow", "gap", "stability", "silhouette",
@@ -104,7 +104,7 @@ def choose_k(
     ``precision``   (d,) or one number: cells' precision for the code length; 1/1000 of each column's spread if None
     ``structures``  covariance structures to choose from
 
-    Tables of more than 2,000 rows are judged by an even sample; labels and model are of the whole table.
+    Tables of more than 3,000 rows are judged by an even sample; labels and model are of the whole table.
 
     >>> rng = np.random.default_rng(0)
     >>> X = np.vstack([rng.normal(0, 1, (80, 2)), rng.normal(9, 1, (60, 2))])
@@ -144,7 +144,9 @@ def choose_k(
         return _concluded(source, drawn, cells, best, groups, verdict, table, picks, model, seed)
 
 
-def choose_for_find(source: Source, ks: Iterable[int] | None = None, *, seed: int = 0, model: Any = "gaussian") -> Choice:
+def choose_for_find(
+    source: Source, ks: Iterable[int] | None = None, *, seed: int = 0, model: Any = "gaussian"
+) -> Choice:
     """For ``asterism.find``: a source that is encoded already, and the numbers allowed (1 to 10 if None)."""
     return choose_k(source, model, range(1, 11) if ks is None else ks, ["silhouette", "gap", "stability"],
                     random_state=seed)  # fmt: skip
@@ -154,7 +156,11 @@ def choose_for_find(source: Source, ks: Iterable[int] | None = None, *, seed: in
 
 
 def _as_source(X: Any, sample_weight: Any) -> Source:
-    source = read(X) if sample_weight is None else read(X, weights=sample_weight)
+    source = read(X, weights=None if isinstance(X, Source) else sample_weight)
+    if isinstance(X, Source) and sample_weight is not None:
+        from asterism.estimators.base import WeightedSource
+
+        source = WeightedSource(source, sample_weight)
     for column in source.columns:
         if column.kind == "categorical":
             raise DataError(
@@ -171,7 +177,9 @@ def _wanted(criteria: str | Sequence[str], penalty: Any) -> frozenset[str]:
     names = [criteria] if isinstance(criteria, str) else list(criteria)
     for name in names:
         if name not in CRITERIA:
-            raise ParameterError(f"There is no criterion {name!r}.", f"Give 'all', or some of {', '.join(CRITERIA)}.")
+            raise ParameterError(
+                f"There is no criterion {name!r}.", f"Give 'all', or some of {', '.join(CRITERIA)}."
+            )
     return frozenset(names) | {"bic", "icl"} | ({"penalty"} if penalty else frozenset())
 
 
@@ -204,6 +212,7 @@ def _cells(drawn: Drawn, compared: Compared, ks: list[int], seed: int) -> Cells:
         seed=seed,
         within=lambda name, number: compared.large_enough(name, number, total, d),
         keep=KEPT if len(compared.families) > KEPT else None,
+        max_iter=15,
     )
 
 
@@ -265,9 +274,6 @@ def _group_labels(mixture: Mixture, group_of: NDArray[np.int64], block: Block) -
     """Labels of groups: shares of components of one group add up before the likeliest is taken."""
     if len(group_of) == int(group_of.max()) + 1:
         return group_of[look_back(mixture, block)[0]].astype(np.int32)
-    from asterism.methods.em import pieces
-    from asterism.families.assignment import assign
-
     into = np.eye(int(group_of.max()) + 1)[group_of]
     parts = [np.asarray(assign(mixture.scores(p), "soft")[0] @ into).argmax(axis=1) for _, p in pieces(block)]
     return np.concatenate(parts).astype(np.int32)
@@ -281,6 +287,3 @@ def _heaviest_first(
     new = np.empty(k, np.int64)
     new[np.lexsort((np.arange(k), -mass))] = np.arange(k)
     return np.where(weights > 0, new[labels], -1).astype(np.int32), new[group_of]
-
-
-__all__ = ["CRITERIA", "Choice", "choose_for_find", "choose_k", "merged_by_entropy"]

@@ -53,7 +53,7 @@ def cross_validated(
     shares = []
     for f in range(folds):
         inside, outside = rows.take(fold != f), rows.take(fold == f)
-        fits = sweep(inside.source, {"": family}, ks, seed=seed, thorough=False, max_iter=20)
+        fits = sweep(inside.source, {"": family}, ks, seed=seed, thorough=False, max_iter=3)
         shares.append(outside.total)
         for (_, k), cell in fits.items():
             means[k].append(told(cell.mixture, outside.source).log_likelihood / outside.total)

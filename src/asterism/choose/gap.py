@@ -56,7 +56,7 @@ def gap_statistic(rows: Rows, ks: Sequence[int], *, seed: int = 0, references: i
 
 
 def _logs(rows: Rows, ks: Sequence[int], seed: int) -> dict[int, float]:
-    fits = fit_kmeans_path(rows.source, list(ks), n_init=3, max_iter=50, seed=seed)
+    fits = fit_kmeans_path(rows.source, list(ks), n_init=2, max_iter=30, seed=seed)
     return {k: float(np.log(max(fit.inertia, np.finfo(float).tiny))) for k, fit in fits.items()}
 
 

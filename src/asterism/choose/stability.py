@@ -29,7 +29,7 @@ from asterism.families.base import Array
 from asterism.methods.kmeans import fit_kmeans_path, nearest
 from asterism.metrics.matching import Stability, stability_score
 
-TIMES, SHARE, NOISE = 8, 0.6, 0.1
+TIMES, SHARE, NOISE = 6, 0.6, 0.1
 STABLE = 0.9  # from here on a number of groups is called stable
 
 Classifier = Callable[[Rows], NDArray[np.int32]]  # labels of any rows
@@ -38,7 +38,7 @@ Clusterer = Callable[[Rows, Sequence[int], int], dict[int, Classifier]]  # rows,
 
 def by_kmeans(rows: Rows, ks: Sequence[int], seed: int) -> dict[int, Classifier]:
     """k-means for every k; rows go to the nearest centre."""
-    fits = fit_kmeans_path(rows.source, list(ks), n_init=3, max_iter=50, seed=seed)
+    fits = fit_kmeans_path(rows.source, list(ks), n_init=2, max_iter=30, seed=seed)
     return {k: lambda other, model=fit.model: nearest(model, other.source) for k, fit in fits.items()}  # type: ignore[misc]
 
 
@@ -64,7 +64,9 @@ def stability(
     labelings: dict[int, list[NDArray[np.int32]]] = {k: [] for k in ks}
     for t in range(times):
         rng = np.random.default_rng([seed, t])
-        shaken = _part(rows, amount or SHARE, rng) if how == "subsample" else _noisy(rows, amount or NOISE, rng)
+        shaken = (
+            _part(rows, amount or SHARE, rng) if how == "subsample" else _noisy(rows, amount or NOISE, rng)
+        )
         for k, classify in clusterer(shaken, ks, seed + t).items():
             labelings[k].append(classify(rows))
     return {

@@ -39,10 +39,24 @@ from asterism.methods.kmeans import fit_kmeans_path
 from asterism.methods.mixture import facts_of
 from asterism.methods.posterior import Mixture, Told, look_back
 from asterism.methods.splitmerge import scores_of
-from asterism.methods.starts import WARD_ROWS, Sample, in_order, model_of, nearest_of, one_hot, sample_of, started
+from asterism.methods.starts import (
+    WARD_ROWS,
+    Sample,
+    in_order,
+    model_of,
+    nearest_of,
+    one_hot,
+    sample_of,
+    started,
+)
 from asterism.stats.base import Joined
 
-FIRST, AGAIN, SETTLE = 5, 6, 50  # EM steps: of a guess, of a start from a neighbour, of the best on the sample
+FIRST, AGAIN, SETTLE, QUICK = (
+    4,
+    5,
+    40,
+    12,
+)  # EM steps: of a guess, from a neighbour, of the best, if not thorough
 TOL = 1e-4  # a row
 
 
@@ -158,23 +172,47 @@ def _on_sample(
     keep: int | None,
     thorough: bool,
 ) -> Models:
-    guesses = partitions(sample, ks, seed, thorough=thorough)
+    guesses = partitions(
+        sample, ks, seed, ("kmeans", "standard", "ward") if keep is None else ("standard", "ward")
+    )
+    if not thorough:
+        guesses = {k: some[:1] for k, some in guesses.items()}
     best: Models = {}
     first = [cell for cell in wanted if keep is None or not _late(methods[cell[0]])]
     starts = [
-        (cell, candidate) for cell in first for candidate in _guessed(methods[cell[0]], sample, guesses[cell[1]])
+        (cell, candidate)
+        for cell in first
+        for candidate in _guessed(methods[cell[0]], sample, guesses[cell[1]])
     ]
     _keep(best, _moved(sample, starts, FIRST))
     if keep is not None:
         names = _leading(best, float(sample.w.sum()))[:keep]
         _only(best, names)
-        late = [cell for cell in wanted if _late(methods[cell[0]]) and _structure(methods[cell[0]]) in names[:1]]
+        late = [
+            cell for cell in wanted if _late(methods[cell[0]]) and _structure(methods[cell[0]]) in names[:1]
+        ]
         _keep(best, _moved(sample, _in_the_place_of(best, late, methods, sample), FIRST))
+    hopeful = _hopeful(best, float(sample.w.sum())) if keep is not None else set(best)
     if thorough:
-        _keep(best, _moved(sample, _from_neighbours(best, sample), AGAIN))
-    again = [(cell, candidate) for cell, (_, candidate) in best.items()]
-    _keep(best, _moved(sample, again, SETTLE))
+        _keep(best, _moved(sample, _from_neighbours(best, hopeful, sample), AGAIN))
+    again = [(cell, best[cell][1]) for cell in best if cell in hopeful]
+    _keep(best, _moved(sample, again, SETTLE if thorough else QUICK))
     return best
+
+
+def _hopeful(best: Models, n: float) -> set[tuple[str, int]]:
+    """The better half of the cells of each family by BIC: the others get no further steps on the sample."""
+    found: set[tuple[str, int]] = set()
+    for name in {name for name, _ in best}:
+        mine = sorted((cell for cell in best if cell[0] == name), key=lambda cell: _cost(best, cell, n))
+        found.update(mine[: (len(mine) + 1) // 2])
+    return found
+
+
+def _cost(best: Models, cell: tuple[str, int], n: float) -> float:
+    """BIC on the sample."""
+    height, candidate = best[cell]
+    return -2.0 * height + (candidate.em.family.n_parameters(cell[1]) + cell[1] - 1) * float(np.log(n))
 
 
 def _late(em: EM) -> bool:
@@ -189,9 +227,8 @@ def _structure(em: EM) -> str:
 def _leading(best: Models, n: float) -> list[str]:
     """Names of families, the best BIC of any k first."""
     scores: dict[str, float] = {}
-    for (name, k), (height, candidate) in best.items():
-        cost = -2.0 * height + (candidate.em.family.n_parameters(k) + k - 1) * float(np.log(n))
-        scores[name] = min(cost, scores.get(name, np.inf))
+    for cell in best:
+        scores[cell[0]] = min(_cost(best, cell, n), scores.get(cell[0], np.inf))
     return sorted(scores, key=lambda name: scores[name])
 
 
@@ -209,7 +246,9 @@ def _in_the_place_of(
         here = best.get((_structure(methods[name]), k))
         if here is not None:
             shares = assign(scores_of(here[1].em, sample, here[1].model), "soft")[0]
-            starts.append(((name, k), Candidate(methods[name], model_of(methods[name], sample.block, shares))))
+            starts.append(
+                ((name, k), Candidate(methods[name], model_of(methods[name], sample.block, shares)))
+            )
     return starts
 
 
@@ -258,23 +297,21 @@ def _keep(best: Models, found: list[tuple[tuple[str, int], float, Candidate]]) -
 # --- starts -----------------------------------------------------------------------------------------------------
 
 
-def partitions(sample: Sample, ks: Sequence[int], seed: int, *, thorough: bool = True) -> dict[int, list[Array]]:
+def partitions(
+    sample: Sample, ks: Sequence[int], seed: int, kinds: Sequence[str] = ("kmeans", "standard", "ward")
+) -> dict[int, list[Array]]:
     """For every k, shares (m, k) of the groups of k-means, raw and in standard units, and of Ward's tree."""
-    found: dict[int, list[Array]] = {k: [] for k in ks}
+    found: dict[int, list[Array]] = {k: [] if k > 1 else [np.ones((len(sample.w), 1))] for k in ks}
     several = [k for k in ks if 1 < k <= len(sample.w)]
-    for k in ks:
-        if k == 1:
-            found[1].append(np.ones((len(sample.w), 1)))
-    if not several:
-        return found
-    for standard in (False, True) if thorough else (True,):
-        fits = fit_kmeans_path(sample.source(standard=standard), several, n_init=2, max_iter=30, seed=seed)
-        for k in several:
-            found[k].append(in_order(sample, one_hot(fits[k].labels, k)))
-    if not thorough:
-        return found
-    for k, labels in ward_cuts(sample, several, seed).items():
-        found[k].append(in_order(sample, one_hot(labels, k)))
+    for kind in kinds if several else ():
+        if kind == "ward":
+            labels = ward_cuts(sample, several, seed)
+        else:
+            table = sample.source(standard=kind == "standard")
+            fits = fit_kmeans_path(table, several, n_init=2, max_iter=30, seed=seed)
+            labels = {k: fit.labels for k, fit in fits.items()}
+        for k, mine in labels.items():
+            found[k].append(in_order(sample, one_hot(mine, k)))
     return found
 
 
@@ -298,10 +335,10 @@ def ward_cuts(sample: Sample, ks: Sequence[int], seed: int) -> dict[int, NDArray
     return cuts
 
 
-def _from_neighbours(best: Models, sample: Sample) -> list[Start]:
+def _from_neighbours(best: Models, hopeful: set[tuple[str, int]], sample: Sample) -> list[Start]:
     """Starts of a cell from the cells with one component fewer and one more."""
     starts: list[Start] = []
-    for name, k in best:
+    for name, k in (cell for cell in best if cell in hopeful):
         if k > 1 and (name, k - 1) in best:
             shares = split_shares(best[name, k - 1][1], sample)
             starts.append(((name, k), _started(best[name, k][1].em, sample, shares)))

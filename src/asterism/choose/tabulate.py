@@ -84,7 +84,10 @@ def _likelihoods(
     cells: Cells, ks: Sequence[int], wanted: frozenset[str], penalty: Callable[[int], float] | None
 ) -> tuple[Columns, Picks]:
     """Of every k the mixture of the least BIC; ICL and AIC choose their own structure."""
-    at = {k: [cell for cell in cells.values() if cell.k == k] for k in sorted({cell.k for cell in cells.values()})}
+    at = {
+        k: [cell for cell in cells.values() if cell.k == k]
+        for k in sorted({cell.k for cell in cells.values()})
+    }
     lead = {k: min(some, key=lambda cell: cell.bic) for k, some in at.items()}
     shown: Columns = {
         "structure": {k: cell.structure for k, cell in lead.items()},
@@ -106,7 +109,13 @@ def _icl(cell: Cell) -> float:
 
 
 def _distances(
-    columns: Columns, picks: Picks, rows: Rows, ks: Sequence[int], wanted: frozenset[str], seed: int, precision: Any
+    columns: Columns,
+    picks: Picks,
+    rows: Rows,
+    ks: Sequence[int],
+    wanted: frozenset[str],
+    seed: int,
+    precision: Any,
 ) -> None:
     """What k-means says: all numbers fitted in the same passes."""
     if not wanted & {"elbow", "mdl", "silhouette", "calinski_harabasz", "scatter_ratio"}:
@@ -146,7 +155,7 @@ def _by_mixture(family: Family) -> Callable[[Rows, Sequence[int], int], dict[int
     """Mixtures of one family for ``stability``; rows go to the likeliest component."""
 
     def cluster(rows: Rows, ks: Sequence[int], seed: int) -> dict[int, Classifier]:
-        cells = sweep(rows.source, {"": family}, ks, seed=seed, thorough=False, max_iter=10)
+        cells = sweep(rows.source, {"": family}, ks, seed=seed, thorough=False, max_iter=2)
         return {
             k: lambda other, mixture=cell.mixture: labels_of(mixture, other.source)  # type: ignore[misc]
             for (_, k), cell in cells.items()

@@ -101,7 +101,9 @@ def _line(a: Rows, b: Rows) -> tuple[Vector, Vector]:
     within = about.T @ about / (a.total + b.total)
     # Correlations are trusted in so far as there are rows to see them: of d columns, d^2 / 2 of them.
     trust = max(1.0 - d / n, 0.0) if d < n / 2 else 0.0
-    ridge = np.diagonal(within) * (1.0 - trust) + 1e-9 * max(float(np.trace(within)) / d, np.finfo(float).tiny)
+    ridge = np.diagonal(within) * (1.0 - trust) + 1e-9 * max(
+        float(np.trace(within)) / d, np.finfo(float).tiny
+    )
     v = np.linalg.solve(trust * within + np.diag(ridge), apart)
     length = float(v @ apart)
     return v / (length if length > 0 else 1.0), (a.mean + b.mean) / 2

@@ -134,7 +134,9 @@ def _because(e: Evidence, found: int, rule: str) -> str:
         )
     if found > 1:
         seen = "a chance below one in a million" if e.weakest < 1e-6 else f"a chance of {e.weakest:.2g}"
-        said = f"Between every two of them there are clearly fewer rows than within them ({seen} for one group)."
+        said = (
+            f"Between every two of them there are clearly fewer rows than within them ({seen} for one group)."
+        )
         if e.components > found:
             said += (
                 f" The best mixture has {e.components} components, but some have no valley between them: groups "
@@ -156,11 +158,11 @@ def _agreement(e: Evidence, found: int) -> list[str]:
     for name in judged:
         pick = e.picks[name]
         if pick != found:
-            said.append(f"{WORDS[name]} would take {pick}{_excuse(name, pick or 0, found, e)}.")
+            said.append(f"{WORDS[name]} would take {pick}{_excuse(name, pick or 0, found)}.")
     return [text[0].upper() + text[1:] for text in said]
 
 
-def _excuse(name: str, pick: int, found: int, e: Evidence) -> str:
+def _excuse(name: str, pick: int, found: int) -> str:
     if name in CANNOT_SAY_ONE and found == 1:
         return ", but it can never say that there are none"
     if name in ("bic", "icl", "entropy") and pick > found:
@@ -177,7 +179,9 @@ def _beside(e: Evidence, found: int) -> list[str]:
     if e.heavy and found > 0:
         said.append("Rows far out were told better by heavy-tailed components.")
     if found > 1 and e.one_normal > 0.1:
-        said.append("A cut in two shrinks the table no more than it shrinks one normal group, so they are not far apart.")
+        said.append(
+            "A cut in two shrinks the table no more than it shrinks one normal group, so they are not far apart."
+        )
     if e.sampled is not None:
         said.append(f"Numbers were compared on {e.sampled} rows drawn evenly from the table.")
     return said

@@ -1,0 +1,170 @@
+"""``asterism choose TABLE``: the table of criteria against k, and the verdict."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from asterism.cli.main import DEBUG
+from asterism.cli.messages import progress_bar, say, spoken_warnings
+from asterism.cli.params import ColumnKind, NumberOfGroups, kinds_of
+from asterism.cli.tables import table_name
+
+if TYPE_CHECKING:
+    from asterism.choose.choose import Choice
+
+FILES = ("criteria.csv", "criteria.html", "labels.csv", "choice.json")
+SHOWN = ("k", "structure", "bic", "icl", "mdl", "cross_validation", "silhouette", "gap", "stability")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line of one call."""
+
+    table: str
+    k: int | range | None
+    model: str
+    kind: tuple[tuple[str, str, tuple[str, ...]], ...]
+    ignore: tuple[str, ...]
+    weights: str | None
+    no_scale: bool
+    out: str | None
+    json: bool
+    seed: int
+    threads: int | None
+    memory: str | None
+    force: bool
+    quiet: bool
+
+
+def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    ctx.meta[DEBUG] = value
+
+
+@click.command(short_help="Say how many groups a table has, and why.")
+@click.argument("table")
+@click.option("--k", type=NumberOfGroups(), help="Numbers of groups to choose from.  [default: 1:10]")
+@click.option("--model", type=click.Choice(["gaussian", "student", "kmeans"]), default="gaussian",
+              show_default=True, help="What groups are taken to look like.")  # fmt: skip
+@click.option("--kind", type=ColumnKind(), multiple=True, help="Say what a column is. Repeatable.")
+@click.option("--ignore", metavar="COLUMN", multiple=True, help="Leave a column out. Repeatable.")
+@click.option("--weights", metavar="COLUMN", help="Column of row weights: 3 counts as three rows, 0 as none.")
+@click.option(
+    "--no-scale", is_flag=True, help="Take columns in their own units instead of standardising them."
+)
+@click.option(
+    "--out", metavar="DIR", help="Folder to write criteria, picture and labels into.  [default: none]"
+)
+@click.option("--json", is_flag=True, help="Print everything as JSON.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+              help="The same seed gives the same result.")  # fmt: skip
+@click.option("--threads", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
+@click.option("--memory", metavar="SIZE", help="Memory to stay within, such as 2GB.")
+@click.option("--force", is_flag=True, help="Replace the results of an earlier run.")
+@click.option("--quiet", is_flag=True, help="No messages but warnings and errors.")
+@click.option("--debug", is_flag=True, is_eager=True, expose_value=False, callback=_mark_debug,
+              help="Show where in the code an error arose.")  # fmt: skip
+@click.pass_context
+def choose(ctx: click.Context, /, **options: Any) -> None:
+    """Say how many groups TABLE has, how sure that is, and why.
+
+    TABLE is a CSV, Parquet or .npy file, a folder or glob of Parquet files, or - for CSV on stdin. Columns that are
+    names without an order are left out: they have no places between them.
+
+    Prints every criterion against k, a * where each has its own choice, and the verdict. With --out, writes
+    criteria.csv, criteria.html (the picture), labels.csv and choice.json.
+
+    \b
+    Examples:
+      asterism choose penguins.csv
+      asterism choose survey.csv --k 1:20 --ignore id --out survey-choice
+    """
+    ctx.exit(run(Options(**options)))
+
+
+def run(options: Options) -> int:
+    """Do the work; the exit code."""
+    from asterism.cli.output import refuse_overwrite, whole_folder
+
+    target = None if options.out is None else Path(options.out).resolve()
+    if target is not None:
+        refuse_overwrite(target, options.force, FILES)  # before the work, not after it
+    with spoken_warnings():
+        choice = _chosen(options)
+        text = json.dumps({"table": options.table, **choice.to_dict()}, indent=1)
+        if target is not None:
+            with whole_folder(target, options.force, FILES) as folder:
+                _write(choice, text, folder)
+    click.echo(text if options.json else told(choice, table_name(options.table)))
+    if target is not None and not options.quiet:
+        say(f"Wrote {', '.join(FILES)} into {options.out}/")
+    return 0
+
+
+def _chosen(options: Options) -> Choice:
+    from asterism.choose.choose import choose_k
+    from asterism.data.encode import EncodedSource
+    from asterism.data.read import read
+    from asterism.engines.context import engine
+    from asterism.methods.encoding import standard_encoding
+
+    with (
+        progress_bar(options.quiet) as progress,
+        engine(n_threads=options.threads, memory=options.memory, progress=progress),
+    ):
+        kinds = kinds_of(options.kind, options.ignore)
+        source = read(options.table, kinds=kinds, weights=options.weights)
+        names = [column.name for column in source.columns if column.kind == "categorical"]
+        if names and options.table != "-":
+            if not options.quiet:
+                say(f"Left out, names without an order: {', '.join(map(repr, names))}.")
+            source = read(
+                options.table, kinds=kinds | dict.fromkeys(names, "ignored"), weights=options.weights
+            )
+        encoded = EncodedSource(source, standard_encoding(source, scale=not options.no_scale))
+        ks = range(1, 11) if options.k is None else options.k
+        return choose_k(encoded, options.model, ks, random_state=options.seed)
+
+
+def told(choice: Choice, name: str) -> str:
+    """The table with every criterion's own choice marked, then the verdict."""
+    columns = [column for column in SHOWN if column == "k" or choice.table.column(column)]
+    lines = [[_heading(column) for column in columns]]
+    for row in choice.table:
+        lines.append([_cell(choice, column, row) for column in columns])
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    table = [
+        "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines
+    ]
+    return "\n".join(
+        [f"{name}: criteria against k, * marks the choice of each", "", *table, "", choice.verdict]
+    )
+
+
+def _heading(column: str) -> str:
+    return {"cross_validation": "held-out", "bic": "BIC", "icl": "ICL", "mdl": "bits"}.get(
+        column, column
+    ) + " "
+
+
+def _cell(choice: Choice, column: str, row: dict[str, Any]) -> str:
+    value = row[column]
+    if value is None:
+        return "- "
+    text = f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e4 else f"{value:.0f}" if isinstance(value, float) else str(value)  # fmt: skip
+    mine = choice.k if column == "k" else choice.picks.get(column)
+    return text + ("*" if mine == row["k"] else " ")
+
+
+def _write(choice: Choice, text: str, folder: Path) -> None:
+    from pyarrow import csv
+
+    csv.write_csv(choice.table.to_frame(), str(folder / "criteria.csv"))
+    choice.plot().write_html(folder / "criteria.html", include_plotlyjs=True)
+    lines = ["row,group\n"] + [f"{i},{g if g >= 0 else ''}\n" for i, g in enumerate(choice.labels.tolist())]
+    (folder / "labels.csv").write_text("".join(lines), encoding="utf-8")
+    (folder / "choice.json").write_text(text + "\n", encoding="utf-8")
