@@ -29,7 +29,6 @@ from asterism.data.finite import require_finite
 from asterism.data.source import Piece, Source
 from asterism.engines.reduce import map_reduce, map_rows, reduce
 from asterism.errors import DataError, ParameterError
-from asterism.methods.frame import Frame
 from asterism.methods.kmeans import check_settings, fit_kmeans, fit_kmeans_path
 from asterism.methods.lloyd import Centers, labels_of
 from asterism.methods.palette import ColourCells, ColourIndex, fit_palette, is_picture
@@ -57,25 +56,23 @@ class ColumnRun(Source):
 class Quantizer:
     """A codebook for every run of columns."""
 
-    books: tuple[NDArray[np.float64], ...]  # each (k_s, d_s)
-    frames: tuple[Frame, ...]  # each run's, for exact distances far from 0
+    centers: tuple[Centers, ...]  # each k_s codes of d_s columns
     index: ColourIndex | None = None  # for pictures: nearest codes by looking up
+
+    @cached_property
+    def books(self) -> tuple[NDArray[np.float64], ...]:
+        """Each (k_s, d_s), in the table's coordinates."""
+        return tuple(centers.positions for centers in self.centers)
 
     @cached_property
     def edges(self) -> tuple[int, ...]:
         """(s + 1,) where runs of columns begin, then d."""
-        return tuple(accumulate((book.shape[1] for book in self.books), initial=0))
-
-    @cached_property
-    def centers(self) -> tuple[Centers, ...]:
-        """Each book ready for rows, missing cells or not."""
-        pairs = zip(self.books, self.frames, strict=True)
-        return tuple(Centers(frame, book - frame.reference) for book, frame in pairs)
+        return tuple(accumulate((centers.offsets.shape[1] for centers in self.centers), initial=0))
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """(s,) codes of each book."""
-        return tuple(len(book) for book in self.books)
+        return tuple(len(centers.offsets) for centers in self.centers)
 
     @property
     def rate(self) -> float:
@@ -152,7 +149,7 @@ def fit_quantizer(
             fit_kmeans(run, k, n_init=n_init, max_iter=max_iter, tol=tol, seed=run_seed(seed, s))
             for s, run in enumerate(runs)
         ]
-        model = Quantizer(tuple(f.centers for f in fits), tuple(f.model.frame for f in fits))
+        model = Quantizer(tuple(fit.model for fit in fits))
         steps, settled = max(f.n_iter for f in fits), all(f.status == "settled" for f in fits)
     codes, usage = encode_and_measure(model, source)
     return QuantizerFit(model, codes, usage, steps, settled)
@@ -167,7 +164,7 @@ def _of_picture(source: Source, k: int, max_iter: int, tol: float) -> tuple[Quan
     cells: ColourCells = reduce(source, ColourCells.of)
     fit = fit_palette(source, cells, k, max_iter=max_iter, tol=tol)
     index = ColourIndex.of(fit.centers, cells.seen)
-    return Quantizer((fit.centers,), (fit.model.frame,), index), fit.n_iter, fit.status == "settled"
+    return Quantizer((fit.model,), index), fit.n_iter, fit.status == "settled"
 
 
 # --- encoding ---------------------------------------------------------------------------------------------------
@@ -203,7 +200,8 @@ def entropy_of(mass: Vector) -> float:
     >>> entropy_of(np.array([2.0, 1.0, 1.0, 0.0]))
     1.5
     """
-    shares = mass[mass > 0] / mass.sum()
+    shares = mass / mass.sum()
+    shares = shares[shares > 0]
     return float(-(shares * np.log2(shares)).sum()) + 0.0
 
 
@@ -312,7 +310,7 @@ def rate_distortion(
     points = []
     for k in ks:
         fits = [path[k] for path in paths]
-        model = Quantizer(tuple(f.centers for f in fits), tuple(f.model.frame for f in fits))
+        model = Quantizer(tuple(fit.model for fit in fits))
         usage = encode_and_measure(model, source)[1]
         points.append(RatePoint(k, model.rate, usage.entropy / source.n_columns, usage.distortion))
     return points
