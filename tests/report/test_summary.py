@@ -10,7 +10,8 @@ import pytest
 
 import asterism
 from asterism.data.source import ArraySource
-from asterism.report.figures import figures, plain
+from asterism.report.drawing import plain
+from asterism.report.figures import figures
 from asterism.report.page import json_in_script
 from asterism.report.steps import em_steps, kmeans_steps
 from asterism.report.subject import Shortened, short_names, subject_of

@@ -19,7 +19,8 @@ from typing import Any
 
 from asterism.errors import OutputExistsError
 from asterism.finding import Finding
-from asterism.report.figures import PALETTE, figures
+from asterism.report.drawing import PALETTE
+from asterism.report.figures import figures
 from asterism.report.subject import Subject, subject_of
 from asterism.report.summary import Summary, summarize
 

@@ -23,7 +23,7 @@ from asterism.methods.frame import survey
 from asterism.methods.lloyd import Centers, centers_at, lloyd_for
 from asterism.methods.mixture import facts_of
 from asterism.methods.posterior import Mixture
-from asterism.methods.starts import model_of, nearest_of, one_hot
+from asterism.methods.starts import model_of, nearest_of
 
 MOST_STEPS = 40
 MOST_FRAMES = 16  # shown; steps between them are skipped where there are more
@@ -98,8 +98,7 @@ def em_steps(points: Points, weights: NDArray[np.float64], k: int, seed: int = 0
             frame, moments = survey(source)
             family = GaussianFamily("VVV")
             em = EM(family.prepared(facts_of(source, family, frame, moments)), tol=1e-5)
-            start = nearest_of(points, poor_start(points, k, seed))
-            models: list[MixtureModel] = [model_of(em, block, one_hot(start, k))]
+            models: list[MixtureModel] = [model_of(em, block, _soft(points, poor_start(points, k, seed)))]
 
             def watch(runs: list[Run[MixtureModel]]) -> None:
                 models.append(runs[0].model)
@@ -122,6 +121,14 @@ def em_steps(points: Points, weights: NDArray[np.float64], k: int, seed: int = 0
             )
         )
     return _thinned(frames)
+
+
+def _soft(points: Points, centres: Points) -> Points:
+    """(m, k) shares by distance, so wide that every component begins with something of everything."""
+    squares = ((points[:, None] - centres[None]) ** 2).sum(axis=2)
+    scores = -squares / (2.0 * points.var(axis=0).sum())
+    r = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(r / r.sum(axis=1, keepdims=True))
 
 
 def _enough(points: Points, least: int) -> bool:

@@ -8,11 +8,14 @@
   const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : wide.matches);
   const ink = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const narrow = () => window.innerWidth < 560;
   const copy = (value) => JSON.parse(JSON.stringify(value));
 
   // --- theme ---
   const themed = (figure) => {
     const layout = copy(figure.layout);
+    const small = narrow();
+    if (small) for (const [name, part] of Object.entries(figure.narrow)) layout[name] = { ...layout[name], ...part };
     const axis = { gridcolor: ink("--line"), linecolor: ink("--line"), zerolinecolor: ink("--faint"), tickcolor: ink("--line"), automargin: true };
     for (const name of ["xaxis", "yaxis", ...Object.keys(layout).filter((key) => /^[xy]axis/.test(key))]) {
       layout[name] = { ...axis, ...(layout[name] || {}) };
@@ -34,6 +37,7 @@
     for (const trace of data) {
       if (trace.type !== "heatmap") continue;
       const middle = dark() ? "#20252e" : "#f7f6f2";
+      if (narrow()) Object.assign(trace, { showscale: false, texttemplate: "" });
       trace.colorscale = [[0, "#2f6fae"], [0.5, middle], [1, "#d9713c"]];
     }
     return data;
