@@ -1,4 +1,4 @@
-"""``python -m bench kmeans|medoids|mixture|pca|trees``, from the root of the project."""
+"""``python -m bench compress|kmeans|medoids|mixture|pca|trees``, from the root of the project."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m bench", description="Asterism beside its peers, in one run."
     )
-    parser.add_argument("method", choices=["kmeans", "medoids", "mixture", "pca", "trees", "metrics"])
+    parser.add_argument("method", choices=["compress", "kmeans", "medoids", "mixture", "pca", "trees", "metrics"])
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, for a first look")
     parser.add_argument("--tiny", action="store_true", help="a few rows: does it run at all?")
     parser.add_argument("--only", default="", metavar="CASE", help="cases whose name has these words in it")
@@ -19,11 +19,11 @@ def main() -> None:
     options = parser.parse_args()
 
     # Not at the top: worker processes import this file too, before their threads are limited.
-    from bench import kmeans, medoids, metrics, mixture, pca, trees
+    from bench import compress, kmeans, medoids, metrics, mixture, pca, trees
     from bench.report import Session
 
     size = "tiny" if options.tiny else "quick" if options.quick else "full"
-    modules = (kmeans, medoids, metrics, mixture, pca, trees)
+    modules = (compress, kmeans, medoids, metrics, mixture, pca, trees)
     method = {module.__name__.rpartition(".")[2]: module for module in modules}[options.method]
     words = options.only.split()
     cases = [case for case in method.cases(size) if all(word in case.name for word in words)]
