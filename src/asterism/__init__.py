@@ -31,6 +31,11 @@ _HOME = {
     "CategoricalMixture": "asterism.estimators.mixed",
     "MixedMixture": "asterism.estimators.mixed",
     "PCA": "asterism.estimators.pca",
+    "AutoAssociativeNetwork": "asterism.estimators.network",
+    "KernelPCA": "asterism.estimators.kernelpca",
+    "PrincipalCurve": "asterism.estimators.curve",
+    "Choice": "asterism.choose.choose",
+    "choose_k": "asterism.choose.choose",
     "TruncatedSVD": "asterism.estimators.svd",
     "FastICA": "asterism.estimators.ica",
     "ProbabilisticPCA": "asterism.estimators.ppca",
@@ -40,20 +45,25 @@ _HOME = {
 }
 
 __all__ = [  # noqa: RUF022  classes, then functions
-    "AgglomerativeClustering", "BernoulliMixture", "CategoricalMixture", "DivisiveClustering", "FastICA",
-    "GaussianMixture", "KDTreeClustering", "KMeans", "KMedoids", "MixedMixture", "Mixture",
-    "MultinomialMixture", "PCA", "PoissonMixture", "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
+    "AgglomerativeClustering", "AutoAssociativeNetwork", "BernoulliMixture",
+    "CategoricalMixture", "DivisiveClustering", "FastICA",
+    "GaussianMixture", "KDTreeClustering", "KMeans", "KMedoids", "KernelPCA", "MixedMixture", "Mixture",
+    "MultinomialMixture", "PCA", "PoissonMixture", "PrincipalCurve",
+    "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
     "TruncatedSVD",
     "BagOfVisualWords", "VectorQuantizer",
-    "engine", "errors", "find", "load", "metrics", "read",
+    "choose_k", "engine", "errors", "find", "load", "metrics", "read",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from asterism import errors as errors
     from asterism import metrics as metrics
+    from asterism.choose.choose import Choice as Choice
+    from asterism.choose.choose import choose_k as choose_k
     from asterism.data.read import read as read
     from asterism.engines.context import engine as engine
     from asterism.estimators.agglomerative import AgglomerativeClustering as AgglomerativeClustering
+    from asterism.estimators.curve import PrincipalCurve as PrincipalCurve
     from asterism.estimators.divisive import DivisiveClustering as DivisiveClustering
     from asterism.estimators.families import BernoulliMixture as BernoulliMixture
     from asterism.estimators.families import MultinomialMixture as MultinomialMixture
@@ -62,11 +72,13 @@ if TYPE_CHECKING:
     from asterism.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from asterism.estimators.ica import FastICA as FastICA
     from asterism.estimators.kdtree import KDTreeClustering as KDTreeClustering
+    from asterism.estimators.kernelpca import KernelPCA as KernelPCA
     from asterism.estimators.kmeans import KMeans as KMeans
     from asterism.estimators.kmedoids import KMedoids as KMedoids
     from asterism.estimators.mixed import CategoricalMixture as CategoricalMixture
     from asterism.estimators.mixed import MixedMixture as MixedMixture
     from asterism.estimators.mixture import Mixture as Mixture
+    from asterism.estimators.network import AutoAssociativeNetwork as AutoAssociativeNetwork
     from asterism.estimators.pca import PCA as PCA
     from asterism.estimators.ppca import ProbabilisticPCA as ProbabilisticPCA
     from asterism.estimators.quantizer import VectorQuantizer as VectorQuantizer

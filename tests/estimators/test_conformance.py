@@ -9,16 +9,20 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from asterism import (
     PCA,
     AgglomerativeClustering,
+    AutoAssociativeNetwork,
     DivisiveClustering,
     FastICA,
     GaussianMixture,
     KDTreeClustering,
+    KernelPCA,
     KMeans,
     KMedoids,
     Mixture,
+    PrincipalCurve,
     ProbabilisticPCA,
     SoftKMeans,
     Standardizer,
+    TruncatedSVD,
 )
 
 ESTIMATORS = [
@@ -33,6 +37,11 @@ ESTIMATORS = [
     PCA(),
     PCA(n_components=1, whiten=True),
     ProbabilisticPCA(1),
+    AutoAssociativeNetwork(1, hidden_layer_sizes=(2,), alpha=1e-3, tol=1e-2),
+    KernelPCA(2),
+    KernelPCA(2, kernel="rbf", fit_inverse_transform=True),
+    PrincipalCurve(8),
+    TruncatedSVD(1),
     FastICA(),
     FastICA(1, algorithm="deflation", fun="cube"),
     ProbabilisticPCA(),

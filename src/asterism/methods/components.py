@@ -105,7 +105,7 @@ def assembled(
         basis[:, r:] = linalg.qr(basis, mode="economic", check_finite=False)[0][:, r:]
     values = np.zeros(m)
     values[:r] = eigenvalues[:r]
-    return Components(mean, _signed(basis.T), values, **known)
+    return Components(mean, signed(basis.T), values, **known)
 
 
 def limit(rows: int, weight: float, d: int) -> int:
@@ -125,7 +125,7 @@ def asked(m: int | None, most: int, rows: int) -> int:
     )
 
 
-def _signed(directions: NDArray[np.float64]) -> NDArray[np.float64]:
+def signed(directions: NDArray[np.float64]) -> NDArray[np.float64]:
     """(m, d) every direction turned so that its entry of largest size is positive."""
     at = np.abs(directions).argmax(axis=1)
     sign = np.sign(directions[np.arange(len(directions)), at])
