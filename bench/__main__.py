@@ -10,7 +10,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m bench", description="Asterism beside its peers, in one run."
     )
-    parser.add_argument("method", choices=["compress", "kmeans", "medoids", "mixture", "pca", "trees", "metrics"])
+    parser.add_argument(
+        "method", choices=["compress", "kmeans", "medoids", "mixture", "pca", "trees", "metrics"]
+    )
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, for a first look")
     parser.add_argument("--tiny", action="store_true", help="a few rows: does it run at all?")
     parser.add_argument("--only", default="", metavar="CASE", help="cases whose name has these words in it")

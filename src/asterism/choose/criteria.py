@@ -113,6 +113,6 @@ def largest(values: dict[int, float]) -> int | None:
 def within_by_column(rows: NDArray[np.float64], weights: Vector, labels: NDArray[np.int32], k: int) -> Vector:
     """(d,) sums of squares about the means of the groups."""
     mass = np.bincount(labels, weights, k)
-    means = np.stack([np.bincount(labels, weights * column, k) for column in rows.T], axis=1)
-    means /= np.where(mass > 0, mass, 1.0)[:, None]
+    sums = np.stack([np.bincount(labels, weights * column, k) for column in rows.T], axis=1)
+    means = sums / np.where(mass > 0, mass, 1.0)[:, None]
     return np.asarray(weights @ (rows - means[labels]) ** 2)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class Gap:
     def k(self) -> int | None:
         """By the one-standard-error rule; the last k where no smaller one will do."""
         ks = sorted(self.gap)
-        for k, after in zip(ks, ks[1:], strict=False):
+        for k, after in pairwise(ks):
             if self.gap[k] >= self.gap[after] - self.error[after]:
                 return k
         return ks[-1] if ks else None

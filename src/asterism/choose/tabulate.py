@@ -100,7 +100,7 @@ def _likelihoods(
         shown["aic"] = {k: min(aic(c.log_likelihood, c.n_parameters) for c in some) for k, some in at.items()}
     if penalty is not None:
         shown["penalty"] = {k: -2.0 * lead[k].log_likelihood + float(penalty(k)) for k in lead}
-    picks = {name: least(shown[name]) for name in ("bic", "icl", "aic", "penalty") if name in shown}
+    picks: Picks = {name: least(shown[name]) for name in ("bic", "icl", "aic", "penalty") if name in shown}
     return {name: {k: v for k, v in column.items() if k in ks} for name, column in shown.items()}, picks
 
 

@@ -10,7 +10,8 @@ along a line that was fitted to it, and like nothing along a line that was not. 
 
 Components are brought together in the order in which they share rows. Two groups that have already been brought
 together are asked where they touch, which keeps crescents apart, and, if hardly any row lies between them, as a
-whole, where there are more rows to see a valley by. (Two arcs of one crescent have a valley along a line, as a whole.)
+whole, where there are more rows to see a valley by.
+(Two arcs of one crescent have a valley along a line, as a whole.)
 
 References
 ----------

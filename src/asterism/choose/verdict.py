@@ -122,7 +122,7 @@ def _confidence(e: Evidence, found: int, rule: str) -> float:
 def _because(e: Evidence, found: int, rule: str) -> str:
     if rule == "walk":
         return (
-            "Each row is close to the one before it, as in a walk: stretches of it look like groups without being any. "
+            "Each row is close to the one before it, as in a walk: stretches of it look like groups and are none. "
             "If the order of the rows means nothing, shuffle them and ask again."
         )
     if rule == "icl":
@@ -145,8 +145,8 @@ def _because(e: Evidence, found: int, rule: str) -> str:
         return said
     if e.components > 1:
         return (
-            f"The best mixture has {e.components} components, but no valley lies between them: the rows are one group "
-            "that is not normal (even, skewed or heavy-tailed)."
+            f"The best mixture has {e.components} components, but no valley lies between them: the rows are one "
+            "group that is not normal (even, skewed or heavy-tailed)."
         )
     return "One normal group tells the rows as well as any mixture."
 

@@ -134,8 +134,7 @@ def told(choice: Choice, name: str) -> str:
     """The table with every criterion's own choice marked, then the verdict."""
     columns = [column for column in SHOWN if column == "k" or choice.table.column(column)]
     lines = [[_heading(column) for column in columns]]
-    for row in choice.table:
-        lines.append([_cell(choice, column, row) for column in columns])
+    lines += [[_cell(choice, column, row) for column in columns] for row in choice.table]
     widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
     table = [
         "  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines
@@ -155,7 +154,9 @@ def _cell(choice: Choice, column: str, row: dict[str, Any]) -> str:
     value = row[column]
     if value is None:
         return "- "
-    text = f"{value:.4g}" if isinstance(value, float) and abs(value) < 1e4 else f"{value:.0f}" if isinstance(value, float) else str(value)  # fmt: skip
+    text = str(value)
+    if isinstance(value, float):
+        text = f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
     mine = choice.k if column == "k" else choice.picks.get(column)
     return text + ("*" if mine == row["k"] else " ")
 

@@ -24,8 +24,6 @@ DEBUG = "asterism.debug"  # where --debug leaves its mark: ``meta`` is shared by
 
 COMMANDS = {  # name -> module that holds a click command of that name
     "find": "asterism.cli.find",
-    "assign": "asterism.cli.assign",
-    "report": "asterism.cli.report",
     "choose": "asterism.cli.choose",
     "tree": "asterism.cli.tree",
     "compare": "asterism.cli.compare",

@@ -19,14 +19,14 @@ WIDTH = 100
 APART = 3  # traits shown per group
 
 
-def summary_json(finding: Finding, table: str, reference: dict[str, Any] | None = None) -> str:
+def summary_json(finding: Finding, table: str) -> str:
     """The finding as JSON; numbers JSON cannot write are null."""
-    data = {"asterism": __version__, "table": table, **finding.to_dict(), "reference": reference}
+    data = {"asterism": __version__, "table": table, **finding.to_dict()}
     return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def summary_text(finding: Finding, table: str, agreement: str = "") -> str:
-    """The finding in words and small tables; ``agreement`` with a reference column in a sentence."""
+def summary_text(finding: Finding, table: str) -> str:
+    """The finding in words and small tables."""
     rows = f"{len(finding.labels):,} rows"
     if finding.n_left_out:
         rows += f" ({finding.n_left_out:,} left out: they have missing cells)"
@@ -34,9 +34,8 @@ def summary_text(finding: Finding, table: str, agreement: str = "") -> str:
     parts = [
         [f"{shown(table)}: {rows}, {used}"],
         textwrap.wrap(finding.verdict, WIDTH, break_on_hyphens=False),
-        *([textwrap.wrap(agreement, WIDTH)] if agreement else []),
         ["Groups", *_groups(finding.profiles)],
-        ["How many groups (* taken, < what a criterion would take)", *_numbers(finding)],
+        ["How many groups", *_numbers(finding)],
         ["Columns", *_columns(finding)],
     ]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
@@ -60,34 +59,21 @@ def _trait(trait: Trait) -> str:
     return f"{name} {_number(trait.value)} (all {_number(trait.overall)})"
 
 
-CRITERIA = {  # as a choice names them -> at the head of a column
-    "bic": "BIC",
-    "icl": "ICL",
-    "gap": "gap",
-    "stability": "stability",
-    "silhouette": "silhouette",
-    "calinski_harabasz": "Calinski-Harabasz",
-}
-
-
 def _numbers(finding: Finding) -> list[str]:
-    """Every criterion against k; the value that a criterion itself would take is marked."""
-    table, picks = finding.choice.table, finding.choice.picks
-    shown_here = [name for name in CRITERIA if any(row.get(name) is not None for row in table)]
-    head = ("", "k", *(CRITERIA[name] for name in shown_here))
+    head = ("", "k", "within sum of squares", "explained", "Calinski-Harabasz", "steps", "")
     body = [
         (
-            "*" if row["k"] == finding.k else "",
-            str(row["k"]),
-            *(_marked(row.get(name), picks.get(name) == row["k"]) for name in shown_here),
+            "*" if row.k == finding.k else "",
+            str(row.k),
+            f"{row.within:.6g}",
+            f"{row.explained:.1%}",
+            "-" if row.calinski_harabasz is None else f"{row.calinski_harabasz:.6g}",
+            str(row.steps),
+            "" if row.status == "settled" else row.status,
         )
-        for row in table
+        for row in finding.choice.table
     ]
-    return _lines(head, body, right=tuple(range(1, len(head))))
-
-
-def _marked(value: Any, best: bool) -> str:
-    return "-" if value is None else f"{value:.6g}{'<' if best else ' '}"
+    return _lines(head, body, right=(1, 2, 3, 4, 5))
 
 
 def _columns(finding: Finding) -> list[str]:

@@ -14,12 +14,21 @@ A longer stretch has a lower minorant, so left(m) grows with m and right(m) fall
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from asterism.kernels.compiled import exact_kernel
 
+Floats = NDArray[np.float64]
+
 
 @exact_kernel
-def _left(x, below, above, m, hull):  # noqa: ANN001, ANN202
+def _left(
+    x: Floats,  # (n,) in
+    below: Floats,  # (n,) in
+    above: Floats,  # (n,) in
+    m: int,
+    hull: NDArray[np.int64],  # (n,) work
+) -> float:
     """left(m) for distinct ascending x, with F just before (below) and at (above) each."""
     size = 0
     for i in range(m + 1):  # lower hull of (x, below)
@@ -43,10 +52,10 @@ def _left(x, below, above, m, hull):  # noqa: ANN001, ANN202
 
 
 @exact_kernel
-def dip_of(  # noqa: ANN201
-    x,  # (n,) in: distinct values, ascending  # noqa: ANN001
-    w,  # (n,) in: their shares, adding up to 1  # noqa: ANN001
-):
+def dip_of(
+    x: Floats,  # (n,) in: distinct values, ascending
+    w: Floats,  # (n,) in: their shares, adding up to 1
+) -> float:
     """The dip; 1/(2n) at least for n equal shares, 1/4 for two far heaps of one half each (at most)."""
     n = len(x)
     below, above = np.empty(n), np.empty(n)

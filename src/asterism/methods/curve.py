@@ -93,7 +93,9 @@ class Curve:
         diagonal = np.bincount(j, left * (1 - t), p) + np.bincount(j + 1, right * t, p)
         beside = np.bincount(j, left * t, p)
         sums = np.stack([np.bincount(j, left * x, p) + np.bincount(j + 1, right * x, p) for x in y.T], axis=1)
-        return Pulls(diagonal, beside, sums, float(w @ square))
+        return Pulls(
+            np.asarray(diagonal, np.float64), np.asarray(beside, np.float64), sums, float(w @ square)
+        )
 
     def update(self, model: Chain, statistic: Pulls) -> Chain:
         """The knots that minimise J for these places."""
@@ -200,4 +202,5 @@ def places_of(fit: CurveFit, names: tuple[str, ...], block: Block) -> Array:
 
 def rows_at(fit: CurveFit, arc: Vector) -> Array:
     """(n, d) the points of the curve at these arc lengths."""
-    return fit.mean + np.stack([np.interp(arc, fit.arc, knot) for knot in fit.knots.T], axis=1)
+    points = np.stack([np.interp(arc, fit.arc, knot) for knot in fit.knots.T], axis=1)
+    return np.asarray(fit.mean + points)

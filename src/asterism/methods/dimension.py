@@ -128,7 +128,7 @@ def two_neighbours(rows: Array) -> tuple[float, float]:
     distinct = np.unique(rows, axis=0)
     if len(distinct) < 20:
         return float("nan"), float("nan")
-    near = cKDTree(distinct).query(distinct, k=3)[0]
+    near = np.asarray(cKDTree(distinct).query(distinct, k=3)[0])
     logs = np.sort(np.log(near[:, 2] / near[:, 1]))
     m = int(len(logs) * (1 - TRIM))
     total = float(logs[:m].sum()) + (len(logs) - m) * float(logs[m - 1])

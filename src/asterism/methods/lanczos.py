@@ -68,7 +68,7 @@ class SparseRows(Source):
     @property
     def block_rows(self) -> int:
         """So many rows that a part holds about ``PART`` numbers; never a matter of threads."""
-        return min(self._size, self.n_rows)
+        return int(min(self._size, self.n_rows))
 
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
         """Nothing but the right number of rows."""
@@ -129,7 +129,7 @@ def lanczos(
     for _ in range(MOST_PASSES):
         b = q.shape[1]
         v[:, have : have + b] = q
-        z = times(q)
+        z = times(np.asarray(q, np.float64))
         top = have + b
         # The large parts of z lie along the last two blocks, or along all after a restart. Then once more along
         # all: what one such step leaves behind would grow fourfold with every block.
@@ -140,7 +140,7 @@ def lanczos(
         t[have:top, :top] = t[:top, have:top].T
         values, y = linalg.eigh(t[:top, :top])
         values, y = values[::-1], y[:, ::-1]
-        q, r = _next(z, d - top, values[0])
+        q, r = _next(np.asarray(z, np.float64), d - top, float(values[0]))
         error = np.sqrt(((r @ y[have:top, :m]) ** 2).sum(axis=0))
         allowed = tol * values[:m] + EPS * np.sqrt(d) * values[0]
         near, have = have, top
@@ -158,9 +158,9 @@ def _next(z: Array, room: int, largest: float) -> tuple[Array, Array]:
     """Q R = Z, without the columns of Q that would be rounding."""
     q, r = linalg.qr(z, mode="economic", check_finite=False)
     if room >= len(r) and np.abs(np.diag(r)).min() > ROUNDING * largest:
-        return q, r
+        return np.asarray(q, np.float64), np.asarray(r, np.float64)
     q, r, order = linalg.qr(z, mode="economic", pivoting=True, check_finite=False)
     keep = min(int((np.abs(np.diag(r)) > ROUNDING * largest).sum()), room)
-    back = np.empty_like(r)
+    back = np.empty(r.shape)
     back[:, order] = r
-    return q[:, :keep], back
+    return np.asarray(q[:, :keep], np.float64), back

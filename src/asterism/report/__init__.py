@@ -1,1 +1,0 @@
-"""A finding as one HTML file: finding -> subject (plain data) -> summary (JSON) -> figures and page."""
