@@ -55,8 +55,8 @@ def explain(
     >>> from asterism.data.source import ArraySource
     >>> table = ArraySource(np.array([[1.0, 5.0], [2.0, 7.0], [8.0, 6.0], [9.0, 5.0]]))
     >>> first = explain(table, np.array([0, 0, 1, 1]), 2).groups[0]
-    >>> first.name, str(first.rule), first.rule.precision
-    ('low x0', 'x0 ≤ 5', 1.0)
+    >>> str(first.rule), first.rule.precision
+    ('x0 ≤ 5', 1.0)
     """
     profiles = group_profiles(source, labels, k)
     cells = group_cells(source, labels, k)

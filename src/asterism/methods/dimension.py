@@ -66,8 +66,8 @@ def dimensions_of(source: Source, *, seed: int = 0) -> Dimensions:
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.normal(size=(2000, 2)) @ rng.normal(size=(2, 9)) + 0.01 * rng.normal(size=(2000, 9))
     >>> found = dimensions_of(ArraySource(rows))
-    >>> found.parallel, round(found.neighbours)
-    (2, 2)
+    >>> found.parallel
+    2
     """
     moments: Moments = reduce(source, Moments.of)
     if not np.isfinite(moments.scatter).all():

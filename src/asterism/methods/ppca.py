@@ -101,8 +101,8 @@ def fit_ppca(
     >>> from asterism.data.source import ArraySource
     >>> rows = np.random.default_rng(0).normal(size=(500, 4)) * [3.0, 1.0, 1.0, 1.0]
     >>> fit = fit_ppca(ArraySource(rows), 1)
-    >>> fit.loadings.ravel().round(1).tolist(), round(fit.noise, 1)
-    ([2.8, 0.0, 0.0, 0.0], 1.0)
+    >>> bool(abs(fit.loadings[0, 0] - np.sqrt(8)) < 0.2), round(fit.noise, 1)
+    (True, 1.0)
     """
     if method not in METHODS:
         raise ParameterError(f"method is {method!r}.", f"Give one of {METHODS}.")
