@@ -49,8 +49,8 @@ class VectorQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     Notes
     -----
     An array of bytes with up to four columns is taken for the colours of a picture. Its codes are made from a grid
-    of colour cells instead of single pixels: ten times as fast for a photograph, within a few percent of the
-    distortion, without chance. Convert it to float for k-means on the pixels themselves.
+    of colour cells instead of single pixels: faster for a photograph, at a somewhat larger distortion, and without
+    chance. Convert it to float for k-means on the pixels themselves.
 
     Missing cells (NaN) take no part in choosing a code, and come back as the code's value.
 
