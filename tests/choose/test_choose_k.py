@@ -1,28 +1,164 @@
-"""How many groups: the verdict on tables whose answer is known."""
+"""choose_k: the verdict on tables whose number of groups is known, and what it promises its users."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from zoo import THREE, boxes, without_groups
 
-from asterism import choose_k
+import asterism
+from asterism.choose.choose import choose_for_find, choose_k
+from asterism.data.source import ArraySource
+from asterism.engines.context import engine
+from asterism.errors import ParameterError, TooFewRowsError
+
+QUICK = ["silhouette"]
+NULLS = without_groups()
 
 
-def three_groups(rng: np.random.Generator) -> np.ndarray:
-    return np.concatenate([rng.normal(size=(60, 2)) + centre for centre in ([0, 0], [9, 0], [0, 9])])
+@pytest.fixture(scope="module")
+def three():
+    return choose_k(THREE, k=range(1, 6), random_state=0)
 
 
-def test_three_groups_far_apart_are_three_and_the_labels_are_theirs():
-    choice = choose_k(three_groups(np.random.default_rng(0)), k=range(1, 6), random_state=0)
-    assert choice.k == 3
-    assert 0 <= choice.confidence <= 1
+def test_three_clear_groups_are_found_and_labelled(three):
+    assert three.k == 3
+    assert three.confidence >= 0.9
+    truth = np.repeat(np.arange(3), 80)
+    assert asterism.metrics.adjusted_rand_score(truth, three.labels) > 0.98
+    assert three.verdict.startswith("3 groups")
 
 
-def test_uniform_rows_have_no_groups():
-    choice = choose_k(np.random.default_rng(1).uniform(size=(200, 2)), k=range(1, 6), random_state=0)
+def test_every_criterion_is_in_the_table_with_its_choice(three):
+    frame = three.table.to_frame()
+    assert frame.num_rows == 5
+    likelihoods = {"aic", "bic", "icl", "cross_validation", "cross_validation_error", "structure"}
+    distances = {
+        "within",
+        "elbow",
+        "gap",
+        "gap_error",
+        "silhouette",
+        "calinski_harabasz",
+        "scatter_ratio",
+        "mdl",
+    }
+    assert likelihoods | distances | {"stability"} <= set(frame.column_names)
+    for name in ("bic", "icl", "gap", "silhouette", "stability"):
+        assert three.picks[name] == 3
+
+
+def test_the_figure_shows_every_criterion_and_the_verdict(three):
+    figure = three.plot()
+    names = {trace.name for trace in figure.data}
+    assert {"bic", "icl", "gap", "stability", "silhouette"} <= names
+    assert "3 groups" in figure.layout.title.text
+
+
+def test_silhouettes_in_the_table_are_those_of_scikit_learn(three):
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import silhouette_score
+
+    labels = KMeans(3, n_init=5, random_state=0).fit_predict(THREE)
+    assert three.table.column("silhouette")[3] == pytest.approx(silhouette_score(THREE, labels), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", NULLS)
+def test_a_table_without_groups_gets_the_verdict_one(name):
+    choice = choose_k(NULLS[name], k=range(1, 7), criteria=QUICK, random_state=0)
     assert choice.k == 1
+    assert choice.verdict.startswith("There are no groups")
+    assert set(choice.labels) == {0}
 
 
-def test_the_same_seed_gives_the_same_verdict():
-    rows = three_groups(np.random.default_rng(2))
-    first, second = (choose_k(rows, k=range(1, 5), random_state=3) for _ in range(2))
-    assert (first.k, first.verdict, first.confidence) == (second.k, second.verdict, second.confidence)
+def test_even_boxes_are_groups_though_bic_splits_them():
+    choice = choose_k(boxes(), k=range(1, 7), criteria=QUICK, random_state=0)
+    assert choice.k == 3
+    assert sorted(np.bincount(choice.labels)) == [150, 150, 150]
+
+
+def test_marks_of_a_ruler_are_no_groups():
+    rng = np.random.default_rng(3)
+    table = np.c_[rng.standard_normal((300, 2)), rng.integers(0, 3, 300)]
+    assert choose_k(table, k=range(1, 6), criteria=QUICK, random_state=0).k == 1
+
+
+def test_rows_sorted_by_group_are_no_walk():
+    sorted_by_group = choose_k(THREE, k=range(1, 5), criteria=QUICK, random_state=0)
+    shuffled = choose_k(
+        np.random.default_rng(0).permutation(THREE), k=range(1, 5), criteria=QUICK, random_state=0
+    )
+    assert sorted_by_group.k == shuffled.k == 3
+
+
+def test_same_seed_same_answer_on_any_number_of_threads():
+    def run(threads):
+        with engine(n_threads=threads):
+            return choose_k(THREE, k=range(1, 5), criteria=["stability"], random_state=7)
+
+    one, two = run(1), run(2)
+    assert one.table == two.table
+    assert one.verdict == two.verdict
+    np.testing.assert_array_equal(one.labels, two.labels)
+
+
+def test_rows_of_weight_zero_are_absent():
+    far = np.vstack([THREE, np.full((40, 2), 30.0) + np.random.default_rng(0).normal(size=(40, 2))])
+    weights = np.r_[np.ones(len(THREE)), np.zeros(40)]
+    choice = choose_k(far, k=range(1, 6), criteria=QUICK, sample_weight=weights, random_state=0)
+    assert choice.k == 3
+    assert (choice.labels[-40:] == -1).all()
+    assert choose_k(far, k=range(1, 6), criteria=QUICK, random_state=0).k == 4
+
+
+def test_the_likelihood_criteria_take_weights_as_copies():
+    weights = np.where(np.arange(len(THREE)) % 2 == 0, 2.0, 1.0)
+    weighted = choose_k(THREE, k=[1, 2, 3], criteria=["bic"], sample_weight=weights, random_state=0)
+    copied = choose_k(np.repeat(THREE, weights.astype(int), axis=0), k=[1], criteria=["bic"], random_state=0)
+    assert weighted.k == 3
+    # One normal component has its optimum in closed form: the same for copies and weights, but for the rounding
+    # that repeated values are taken for.
+    assert weighted.table[0]["bic"] == pytest.approx(copied.table[0]["bic"], rel=0.02)
+
+
+def test_k_means_and_poisson_can_be_asked_too():
+    means = choose_k(THREE, "kmeans", range(1, 6), QUICK, random_state=0)
+    assert (means.k, means.structure) == (3, None)
+    rng = np.random.default_rng(0)
+    counts = np.vstack([rng.poisson(3, (80, 2)), rng.poisson(40, (80, 2))]).astype(float)
+    assert choose_k(counts, "poisson", range(1, 5), ["bic"], random_state=0).k == 2
+
+
+def test_a_penalty_of_ones_own_is_a_column_and_chooses():
+    heavy = choose_k(THREE, k=range(1, 5), criteria=["bic"], penalty=lambda k: 1e6 * k, random_state=0)
+    column, bic = heavy.table.column("penalty"), heavy.table
+    assert heavy.picks["penalty"] == 1
+    assert column[2] == pytest.approx(-2 * bic[1]["log_likelihood"] + 2e6)
+
+
+def test_where_one_is_not_allowed_the_verdict_still_says_it():
+    choice = choose_k(NULLS["normal"], k=range(2, 5), criteria=QUICK, random_state=0)
+    assert choice.k == 2
+    assert choice.verdict.startswith("There are no groups, but of the numbers allowed 2")
+    assert choice.confidence <= 0.5
+
+
+def test_missing_cells_are_welcome():
+    holes = THREE.copy()
+    holes[np.random.default_rng(0).uniform(size=holes.shape) < 0.05] = np.nan
+    assert choose_k(holes, k=range(1, 5), criteria=QUICK, random_state=0).k == 3
+
+
+def test_a_source_for_find():
+    assert choose_for_find(ArraySource(THREE), range(1, 5), seed=0).k == 3
+
+
+def test_bad_wishes_name_the_remedy():
+    with pytest.raises(ParameterError, match="criterion 'nonsense'"):
+        choose_k(THREE, criteria=["nonsense"])
+    with pytest.raises(ParameterError, match="k is"):
+        choose_k(THREE, k=[0, 1])
+    with pytest.raises(ParameterError, match="model is 'nonsense'"):
+        choose_k(THREE, "nonsense")
+    with pytest.raises(TooFewRowsError):
+        choose_k(THREE[:3], k=[9])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from asterism.choose.families import HEAVY, Compared, compared_for
 from asterism.choose.null import one_normal, walks
-from asterism.choose.rows import Drawn, Rows, draw
+from asterism.choose.rows import Drawn, Rows, draw, spread_in_cells
 from asterism.choose.sweep import Candidate, Cell, Cells, Together, sweep
 from asterism.choose.tabulate import Table, measured
 from asterism.choose.valley import Groups, groups_by_valleys
@@ -117,11 +117,13 @@ def choose_k(
     wanted = _wanted(criteria, penalty)
     source = _as_source(X, sample_weight)
     seed = seed_of(random_state) % 2**31
+    compared = compared_for(model, source.n_columns, structures)
     with one_blas_thread():
         moments = reduce(source, ColumnMoments.of)
         drawn = draw(source, LOOKED_AT, seed)
         ks = _numbers(k, drawn)
-        compared = compared_for(model, source.n_columns, structures)
+        if compared.continuous:
+            drawn = replace(drawn, x=spread_in_cells(drawn.x, seed))
         cells = _cells(drawn, compared, ks, seed)
         best = min(cells.values(), key=lambda cell: cell.bic)
         rows = _complete(drawn, best)

@@ -13,6 +13,10 @@ from asterism.families.covariance import structure_of
 from asterism.families.gaussian import GaussianFamily
 
 STRUCTURES = ("EII", "VII", "EEI", "VVI", "EEE", "VEV", "VVV")
+WIDE, WIDE_STRUCTURES = (
+    32,
+    ("EII", "VII", "EEI", "VVI"),
+)  # beyond so many columns: no d^2 parameters, no Student
 HEAVY = "student "  # before the structure's name
 OTHERS = {
     "categorical": "CategoricalFamily",
@@ -29,6 +33,7 @@ class Compared:
 
     families: Mapping[str, Family]
     valleys: bool  # whether rows have places, so that there can be fewer rows between two groups
+    continuous: bool  # whether equal values are an accident of rounding
     extra: int  # components beyond the largest number of groups: for groups that are not of the family
     large_enough: Callable[[str, int, float, int], bool]  # name, k, weight of the rows, columns
 
@@ -36,18 +41,20 @@ class Compared:
 def compared_for(model: Any, d: int, structures: Any = None) -> Compared:
     """``model``: "gaussian", "kmeans", "student", another family's name, or a family."""
     if not isinstance(model, str):
-        return Compared({model.name: model}, model.name not in NO_VALLEYS, 0, _always)
+        return Compared({model.name: model}, model.name not in NO_VALLEYS, False, 0, _always)
     if model in ("gaussian", "student", "kmeans"):
-        names = ("EII", "VII") if model == "kmeans" or d == 1 else structures or STRUCTURES
+        usual = STRUCTURES if d <= WIDE else WIDE_STRUCTURES
+        names = ("EII", "VII") if model == "kmeans" or d == 1 else structures or usual
         names = tuple(dict.fromkeys(structure_of(name, d).name for name in names))
         from asterism.families.student import StudentFamily
 
         heavy: dict[str, Family] = {HEAVY + name: StudentFamily(GaussianFamily(name)) for name in names}
         plain: dict[str, Family] = {name: GaussianFamily(name) for name in names}
-        return Compared(heavy if model == "student" else plain | heavy, True, 5, _rows_enough)
+        both = plain | heavy if d <= WIDE else plain
+        return Compared(heavy if model == "student" else both, True, True, 5, _rows_enough)
     if model in OTHERS:
         family = getattr(import_module(f"asterism.families.{model}"), OTHERS[model])()
-        return Compared({model: family}, model not in NO_VALLEYS, 0, _always)
+        return Compared({model: family}, model not in NO_VALLEYS, False, 0, _always)
     raise ParameterError(
         f"model is {model!r}.",
         f"Give a family, or one of gaussian, kmeans, student, {', '.join(OTHERS)}.",

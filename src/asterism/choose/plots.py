@@ -52,8 +52,10 @@ def _panel(figure: Any, choice: Choice, name: str, place: dict[str, int]) -> Non
     figure.add_trace(line, **place)
     pick = choice.picks.get("elbow" if name == "within" else name)
     if pick in values:
-        mark = go.Scatter(x=[pick], y=[values[pick]], mode="markers", name=f"{name} takes {pick}",
-                          marker={"size": 14, "symbol": "circle-open", "color": "#d9480f"})  # fmt: skip
+        ring = {"size": 14, "symbol": "circle-open", "color": "#d9480f", "line": {"width": 3}}
+        mark = go.Scatter(
+            x=[pick], y=[values[pick]], mode="markers", name=f"{name} takes {pick}", marker=ring
+        )
         figure.add_trace(mark, **place)
     figure.add_vline(x=choice.k, line={"dash": "dash", "color": "#868e96"}, **place)
     figure.update_xaxes(dtick=max(1, len(values) // 8), **place)

@@ -10,8 +10,7 @@ along a line that was fitted to it, and like nothing along a line that was not. 
 
 Components are brought together in the order in which they share rows. Two groups that have already been brought
 together are asked where they touch, which keeps crescents apart, and, if hardly any row lies between them, as a
-whole, where there are more rows to see a valley by.
-(Two arcs of one crescent have a valley along a line, as a whole.)
+whole, where there are more rows to see a valley by. (Two arcs of one crescent have a valley along a line.)
 
 References
 ----------
@@ -33,7 +32,7 @@ from asterism.families.base import Array
 
 PARTS = 5
 SURE = 0.01  # a valley that one hump shows less often than this is a valley
-APART = 0.02  # of the smaller group's rows are in doubt: more, and two groups touch
+APART = 0.01  # of the smaller group's rows are in doubt: more, and two groups touch
 SIDES = 3.0  # a larger group is looked at only where it is near: so many times the weight of the smaller
 
 

@@ -5,8 +5,8 @@ The rule, and what was measured on the way to it, is in ``docs/decisions/011-how
 1. Rows that follow each other like the steps of a walk have no groups.
 2. Components that BIC chose (normal or Student, any structure) are brought together wherever no valley lies between
    them (``valley``). What is left are the groups; one is "no groups".
-3. Where nothing is left but BIC and ICL agree on two or three clear components, these overlap: they are taken, with
-   little confidence.
+3. Where valleys leave fewer, but BIC and ICL agree on two or three clear and large components, these overlap: they
+   are taken, with little confidence.
 
 The other criteria do not vote on k. They say how much to trust it.
 """
@@ -89,7 +89,7 @@ def _answer(e: Evidence) -> tuple[int, str]:
         return 1, "walk"
     if e.groups is None:
         return e.picks.get("icl") or 1, "icl"
-    if e.groups == 1 and _overlap(e):
+    if e.groups < e.components and _overlap(e):
         return e.components, "overlap"
     return e.groups, "valley"
 
@@ -129,8 +129,8 @@ def _because(e: Evidence, found: int, rule: str) -> str:
         return "ICL, which wants rows to belong clearly, takes this number."
     if rule == "overlap":
         return (
-            f"BIC and ICL both find {found} components, but they overlap: there are no fewer rows between them than "
-            "within. They differ in place or shape, and may as well be one group of an unusual shape."
+            f"BIC and ICL both find {found} components, but not all have fewer rows between them than within. "
+            "They differ in place or shape; those that overlap may as well be one group of an unusual shape."
         )
     if found > 1:
         seen = "a chance below one in a million" if e.weakest < 1e-6 else f"a chance of {e.weakest:.2g}"

@@ -18,16 +18,14 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import exact_kernel
 
-Floats = NDArray[np.float64]
-
 
 @exact_kernel
 def _left(
-    x: Floats,  # (n,) in
-    below: Floats,  # (n,) in
-    above: Floats,  # (n,) in
+    x: NDArray[np.float64],  # (n,) in
+    below: NDArray[np.float64],  # (n,) in
+    above: NDArray[np.float64],  # (n,) in
     m: int,
-    hull: NDArray[np.int64],  # (n,) work
+    hull: NDArray[np.int64],  # (n,) scratch
 ) -> float:
     """left(m) for distinct ascending x, with F just before (below) and at (above) each."""
     size = 0
@@ -53,8 +51,8 @@ def _left(
 
 @exact_kernel
 def dip_of(
-    x: Floats,  # (n,) in: distinct values, ascending
-    w: Floats,  # (n,) in: their shares, adding up to 1
+    x: NDArray[np.float64],  # (n,) in: distinct values, ascending
+    w: NDArray[np.float64],  # (n,) in: their shares, adding up to 1
 ) -> float:
     """The dip; 1/(2n) at least for n equal shares, 1/4 for two far heaps of one half each (at most)."""
     n = len(x)
