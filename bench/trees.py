@@ -113,13 +113,13 @@ def tree_genieclust(X: np.ndarray, linkage: str) -> np.ndarray:  # noqa: ARG001 
     return Genie(n_clusters=2, gini_threshold=1.0, compute_full_tree=True).fit(X).distances_
 
 
-def diana_asterism(X: np.ndarray, linkage: str) -> np.ndarray:  # noqa: ARG001
+def diana_asterism(X: np.ndarray, linkage: str) -> np.ndarray:  # noqa: ARG001  one signature for all
     from asterism import DivisiveClustering
 
     return DivisiveClustering(2).fit(X).linkage_matrix_[:, 2]
 
 
-def diana_r(X: np.ndarray, linkage: str) -> dict[str, Any]:  # noqa: ARG001
+def diana_r(X: np.ndarray, linkage: str) -> dict[str, Any]:  # noqa: ARG001  one signature for all
     """R's own time for its own call; starting R and reading the table belong to nobody."""
     with tempfile.TemporaryDirectory() as folder:
         np.savetxt(Path(folder) / "rows.csv", X, delimiter=",", fmt="%.17g")

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from asterism.data.source import Piece, Source
 from asterism.errors import DataError, ParameterError
@@ -21,7 +19,6 @@ from asterism.families.multinomial import MultinomialFamily
 from asterism.families.poisson import PoissonFamily
 from asterism.families.student import StudentFamily
 from asterism.methods.mixture import MixtureFit
-from asterism.methods.posterior import Bound, Told
 
 
 class FamilyMixture(BaseMixture):
@@ -33,6 +30,8 @@ class FamilyMixture(BaseMixture):
     assignment : "soft", "hard" (all of a row to its likeliest component) or "stochastic" (to one drawn)
     prior : None, "conjugate" (worth one observation), or how many observations it is worth
     tol, max_iter, n_init, init_params, responsibilities_init, frozen, acceleration, random_state : as in ``Mixture``
+
+    Every class lists its parameters, however long the list: scikit-learn reads them off the signature.
     """
 
     def __init__(
@@ -64,50 +63,14 @@ class FamilyMixture(BaseMixture):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _rows(self, X: Any, *, reset: bool) -> Any:  # noqa: ARG002  for those who read tables in their own way
-        """What ``as_source`` is given."""
-        return X
-
-    # --- everything that takes rows ---
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the components to the rows ``X``: an array, a frame, a path or a Source."""
-        X = self._rows(X, reset=True)
         try:
             return super().fit(X, y, sample_weight)
         except DataError as bad:
             if bad.row is not None:  # it may be a row of a sample: find the cell in the table
-                self._name_cell(as_source(self, X, sample_weight, reset=True))
+                self._name_cell(self._source(X, sample_weight, reset=True))
             raise
-
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """(n,) the likeliest component of every row."""
-        check_is_fitted(self)
-        return super().predict(self._rows(X, reset=False))
-
-    def predict_proba(self, X: Any) -> Array:
-        """(n, n_components) responsibilities; each row adds up to 1."""
-        check_is_fitted(self)
-        return super().predict_proba(self._rows(X, reset=False))
-
-    def score_samples(self, X: Any) -> Array:
-        """(n,) log density of every row, missing cells integrated out."""
-        check_is_fitted(self)
-        return super().score_samples(self._rows(X, reset=False))
-
-    def bound(self, X: Any, responsibilities: Any = None, sample_weight: Any = None) -> Bound:
-        """``value`` L(q, theta) and ``divergence`` KL(q || p(Z | X)) of shares q (n, n_components)."""
-        check_is_fitted(self)
-        return super().bound(self._rows(X, reset=False), responsibilities, sample_weight)
-
-    def impute(self, X: Any) -> Array:
-        """(n, d) the rows, missing cells filled with what the mixture expects there."""
-        check_is_fitted(self)
-        return super().impute(self._rows(X, reset=False))
-
-    def _told(self, X: Any, sample_weight: Any) -> tuple[Told, float]:
-        check_is_fitted(self)
-        return super()._told(self._rows(X, reset=False), sample_weight)
 
     # --- errors ---
 

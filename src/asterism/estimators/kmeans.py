@@ -115,7 +115,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         check_is_fitted(self)
         return distances_to(self._model, as_source(self, X, reset=False))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002  scikit-learn's signature
         """Minus the objective of these centres on ``X``."""
         check_is_fitted(self)
         return -inertia_of(self._model, as_source(self, X, sample_weight, reset=False))

@@ -136,7 +136,7 @@ class KMedoids(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         source = self._source(X, None, dissimilarity(self.metric), reset=False)
         return distances_to_medoids(self._model, source)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002  scikit-learn's signature
         """Minus the cost of these medoids on ``X``."""
         check_is_fitted(self)
         source = self._source(X, sample_weight, dissimilarity(self.metric), reset=False)

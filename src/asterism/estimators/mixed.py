@@ -47,7 +47,7 @@ class TableMixture(FamilyMixture):
             self.columns_, self.ignored_ = source.columns, source.ignored
         return PlainSource(source)
 
-    def _kinds_of(self, X: Any) -> Any:  # noqa: ARG002
+    def _kinds_of(self, X: Any) -> Any:  # noqa: ARG002  one signature for all
         """What ``asterism.read`` is told of the columns."""
         return None
 
@@ -213,7 +213,7 @@ class MixedMixture(TableMixture):
         self.kinds = kinds
         self.covariance_type = covariance_type
 
-    def _kinds_of(self, X: Any) -> Any:  # noqa: ARG002
+    def _kinds_of(self, X: Any) -> Any:  # noqa: ARG002  one signature for all
         return self.kinds
 
     def _wants_reading(self, X: Any) -> bool:

@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from asterism.data.source import Source
 from asterism.errors import ParameterError
-from asterism.estimators.base import as_source, seed_of
+from asterism.estimators.base import Taxonomy, as_source, seed_of
 from asterism.families.base import Family
 from asterism.methods import posterior
 from asterism.methods.mixture import MixtureFit, Settings, Start, fit_mixture
@@ -44,7 +45,7 @@ def family_of(family: Any) -> Family:
 class BaseMixture(DensityMixin, BaseEstimator):
     """What all mixtures share; a subclass says its family and, if it likes, its start."""
 
-    taxonomy = ("polythetic", "soft", "flat")
+    taxonomy = Taxonomy("polythetic", "soft", "flat")
     n_components: int
     assignment: str
     init_params: str
@@ -63,11 +64,21 @@ class BaseMixture(DensityMixin, BaseEstimator):
     def _start(self, k: int, d: int) -> Start:  # noqa: ARG002  for those who can be given parameters
         return Start(self.init_params, self.responsibilities_init)
 
+    def _rows(self, X: Any, *, reset: bool) -> Any:  # noqa: ARG002  for those who read tables in their own way
+        """What ``as_source`` is given."""
+        return X
+
+    def _source(self, X: Any, sample_weight: Any = None, *, reset: bool = False, **checks: Any) -> Source:
+        """The rows that were given, by the one way all methods take: a fitted estimator's, but for ``reset``."""
+        if not reset:
+            check_is_fitted(self)
+        return as_source(self, self._rows(X, reset=reset), sample_weight, reset=reset, **checks)
+
     # --- fitting ---
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002  scikit-learn's signature
         """Fit the components to the rows ``X``: an array, a frame, a path or a Source."""
-        source = as_source(self, X, sample_weight, reset=True, ensure_min_samples=2)
+        source = self._source(X, sample_weight, reset=True, ensure_min_samples=2)
         start = self._start(self.n_components, source.n_columns)
         self._set(fit_mixture(source, self._family(), self.n_components, self._settings(), start))
         return self
@@ -107,27 +118,27 @@ class BaseMixture(DensityMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """(n,) the likeliest component of every row."""
-        check_is_fitted(self)
-        return posterior.labels_of(self._mixture, as_source(self, X, reset=False))
+        source = self._source(X)
+        return posterior.labels_of(self._mixture, source)
 
     def predict_proba(self, X: Any) -> Array:
         """(n, n_components) responsibilities; each row adds up to 1."""
-        check_is_fitted(self)
-        return posterior.shares_of(self._mixture, as_source(self, X, reset=False))
+        source = self._source(X)
+        return posterior.shares_of(self._mixture, source)
 
     def score_samples(self, X: Any) -> Array:
         """(n,) log density of every row, missing cells integrated out."""
-        check_is_fitted(self)
-        return posterior.heights_of(self._mixture, as_source(self, X, reset=False))
+        source = self._source(X)
+        return posterior.heights_of(self._mixture, source)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002  scikit-learn's signature
         """Mean log density of the rows."""
         told, n = self._told(X, sample_weight)
         return told.log_likelihood / n
 
     def _told(self, X: Any, sample_weight: Any) -> tuple[posterior.Told, float]:
-        check_is_fitted(self)
-        told = posterior.told(self._mixture, as_source(self, X, sample_weight, reset=False))
+        source = self._source(X, sample_weight)
+        told = posterior.told(self._mixture, source)
         return told, float(told.mass.sum())
 
     def bound(self, X: Any, responsibilities: Any = None, sample_weight: Any = None) -> posterior.Bound:
@@ -135,14 +146,14 @@ class BaseMixture(DensityMixin, BaseEstimator):
 
         They add up to the log-likelihood. Without q the responsibilities are taken: the divergence is 0.
         """
-        check_is_fitted(self)
+        source = self._source(X, sample_weight)
         q = None if responsibilities is None else np.asarray(responsibilities, np.float64)
-        return posterior.bound_of(self._mixture, as_source(self, X, sample_weight, reset=False), q)
+        return posterior.bound_of(self._mixture, source, q)
 
     def impute(self, X: Any) -> Array:
         """(n, d) the rows, missing cells filled with what the mixture expects there."""
-        check_is_fitted(self)
-        return posterior.imputed(self._mixture, as_source(self, X, reset=False))
+        source = self._source(X)
+        return posterior.imputed(self._mixture, source)
 
     def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.int64]]:
         """(n, d) rows drawn from the mixture, and (n,) the components they came from."""

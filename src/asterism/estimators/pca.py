@@ -60,7 +60,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.whiten = whiten
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002  scikit-learn's signature
         """Find the components of ``X`` (n, d); a row of weight w counts as w rows."""
         source = as_source(self, X, sample_weight, reset=True)
         seed = 0 if self.random_state is None else seed_of(self.random_state)
@@ -100,7 +100,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         source = as_source(self, X, reset=False)
         return map_rows(source, partial(log_density, self._model, source.names))
 
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002  scikit-learn's signature
         """Mean log-density of the rows."""
         return float(self.score_samples(X).mean())
 

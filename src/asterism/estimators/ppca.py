@@ -119,7 +119,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_is_fitted(self)
         return posterior.heights_of(self._fit.mixture, as_source(self, X, reset=False))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002  scikit-learn's signature
         """Mean log density of the rows."""
         check_is_fitted(self)
         found = posterior.told(self._fit.mixture, as_source(self, X, sample_weight, reset=False))

@@ -15,7 +15,7 @@ from asterism.explain.effects import Effect
 from asterism.explain.words import listed, number_text
 
 UNITS = frozenset(  # words read better than a list of quotes
-    "mm cm m km um nm g kg mg lb lbs oz t s sec min h hr ms usd eur gbp pct percent deg c f k l ml sqm sqft "  # noqa: SIM905
+    "mm cm m km um nm g kg mg lb lbs oz t s sec min h hr ms usd eur gbp pct percent deg c f k l ml sqm sqft "  # noqa: SIM905  a list of words reads better
     "m2 m3 cm2 mmhg bpm kwh kw w v hz px".split()
 )
 ADJECTIVES = {  # last word of a column's name -> what more of it is called, what less

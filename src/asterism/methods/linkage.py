@@ -108,7 +108,7 @@ def _labelled(pairs: NDArray[np.int64], heights: Vector, weights: Vector, linkag
 # --- points -----------------------------------------------------------------------------------------------------
 
 
-def _single(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> tuple[Any, Vector]:  # noqa: ARG001
+def _single(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> tuple[Any, Vector]:  # noqa: ARG001  one signature for all
     from asterism.kernels.mst import spanning_tree
     from asterism.kernels.tiles import tiled
 
@@ -120,7 +120,7 @@ def _single(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> t
     return pairs, np.sqrt(squares)
 
 
-def _ward(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> tuple[Any, Vector]:  # noqa: ARG001
+def _ward(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> tuple[Any, Vector]:  # noqa: ARG001  one signature for all
     from asterism.kernels.chain import ward_chain
 
     def merge(tiles: Any, size: Vector, stop: int, pairs: Any, squares: Vector, done: int) -> int:
