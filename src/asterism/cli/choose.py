@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asterism.cli.main import DEBUG
+from asterism.cli import options as common
 from asterism.cli.messages import progress_bar, say, spoken_warnings
-from asterism.cli.params import ColumnKind, NumberOfGroups, kinds_of
+from asterism.cli.params import NumberOfGroups, kinds_of
 from asterism.cli.tables import table_name
 
 if TYPE_CHECKING:
@@ -41,33 +41,23 @@ class Options:
     quiet: bool
 
 
-def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    ctx.meta[DEBUG] = value
-
-
 @click.command(short_help="Say how many groups a table has, and why.")
 @click.argument("table")
 @click.option("--k", type=NumberOfGroups(), help="Numbers of groups to choose from.  [default: 1:10]")
 @click.option("--model", type=click.Choice(["gaussian", "student", "kmeans"]), default="gaussian",
               show_default=True, help="What groups are taken to look like.")  # fmt: skip
-@click.option("--kind", type=ColumnKind(), multiple=True, help="Say what a column is. Repeatable.")
-@click.option("--ignore", metavar="COLUMN", multiple=True, help="Leave a column out. Repeatable.")
-@click.option("--weights", metavar="COLUMN", help="Column of row weights: 3 counts as three rows, 0 as none.")
-@click.option(
-    "--no-scale", is_flag=True, help="Take columns in their own units instead of standardising them."
-)
+@common.reading
+@common.no_scale
 @click.option(
     "--out", metavar="DIR", help="Folder to write criteria, picture and labels into.  [default: none]"
 )
 @click.option("--json", is_flag=True, help="Print everything as JSON.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-              help="The same seed gives the same result.")  # fmt: skip
-@click.option("--threads", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
-@click.option("--memory", metavar="SIZE", help="Memory to stay within, such as 2GB.")
-@click.option("--force", is_flag=True, help="Replace the results of an earlier run.")
-@click.option("--quiet", is_flag=True, help="No messages but warnings and errors.")
-@click.option("--debug", is_flag=True, is_eager=True, expose_value=False, callback=_mark_debug,
-              help="Show where in the code an error arose.")  # fmt: skip
+@common.seed
+@common.threads
+@common.memory
+@common.force
+@common.quiet
+@common.debug
 @click.pass_context
 def choose(ctx: click.Context, /, **options: Any) -> None:
     """Say how many groups TABLE has, how sure that is, and why.

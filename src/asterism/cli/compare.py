@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from asterism.cli.main import DEBUG
+from asterism.cli import options as common
 from asterism.cli.messages import spoken_warnings
 from asterism.errors import DataError, ParameterError
 
@@ -42,10 +42,6 @@ class Options:
     json: bool
 
 
-def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    ctx.meta[DEBUG] = value
-
-
 @click.command(short_help="Compare two labelings, or a labeling with judgements of pairs.")
 @click.argument("labels")
 @click.argument("reference", required=False)
@@ -60,8 +56,7 @@ def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 @click.option("--ask", type=click.IntRange(min=0), default=10, show_default=True,
               help="With --pairs: how many pairs to propose for the next judgements.")  # fmt: skip
 @click.option("--json", is_flag=True, help="Print the scores as JSON.")
-@click.option("--debug", is_flag=True, is_eager=True, expose_value=False, callback=_mark_debug,
-              help="Show where in the code an error arose.")  # fmt: skip
+@common.debug
 def compare(**options: Any) -> None:
     """Tell how far LABELS agrees with REFERENCE, row by row.
 

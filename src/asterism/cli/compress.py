@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asterism.cli.main import DEBUG
+from asterism.cli import options as common
 from asterism.cli.messages import say, spoken_warnings
 from asterism.cli.tables import table_name
 
@@ -37,10 +37,6 @@ class Options:
     quiet: bool
 
 
-def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    ctx.meta[DEBUG] = value
-
-
 @click.command(short_help="Store a picture in few colours, and restore it.")
 @click.argument("image")
 @click.option("--codes", type=click.IntRange(1, 65536), default=64, show_default=True,
@@ -49,13 +45,11 @@ def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
               help="Side of the squares that a code stands for, in pixels.")  # fmt: skip
 @click.option("--out", metavar="DIR", help="Folder of results.  [default: NAME-codes in the current folder]")
 @click.option("--json", is_flag=True, help="Print the summary as JSON.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-              help="The same seed gives the same result.")  # fmt: skip
-@click.option("--threads", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
-@click.option("--force", is_flag=True, help="Replace the results of an earlier run.")
-@click.option("--quiet", is_flag=True, help="No messages but warnings and errors.")
-@click.option("--debug", is_flag=True, is_eager=True, expose_value=False, callback=_mark_debug,
-              help="Show where in the code an error arose.")  # fmt: skip
+@common.seed
+@common.threads
+@common.force
+@common.quiet
+@common.debug
 @click.pass_context
 def compress(ctx: click.Context, /, **options: Any) -> None:
     """Store IMAGE as numbers of few codes, and restore it from them.

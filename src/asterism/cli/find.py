@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from asterism.cli.main import DEBUG, INTERRUPTED
+from asterism.cli import options as common
+from asterism.cli.main import INTERRUPTED
 from asterism.cli.messages import progress_bar, say, spoken_warnings
-from asterism.cli.params import ColumnKind, NumberOfGroups, kinds_of
+from asterism.cli.params import NumberOfGroups, kinds_of
 from asterism.cli.tables import table_name
 from asterism.errors import NotConvergedError
 
@@ -40,31 +41,23 @@ class Options:
     strict: bool
 
 
-def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    ctx.meta[DEBUG] = value
-
-
 @click.command(short_help="Find the groups in a table.")
 @click.argument("table")
 @click.option(
     "--k", type=NumberOfGroups(), help="Number of groups, or a range to choose from.  [default: 2:10]"
 )
-@click.option("--kind", type=ColumnKind(), multiple=True, help="Say what a column is. Repeatable.")
-@click.option("--ignore", metavar="COLUMN", multiple=True, help="Leave a column out. Repeatable.")
-@click.option("--weights", metavar="COLUMN", help="Column of row weights: 3 counts as three rows, 0 as none.")
+@common.reading
 @click.option("--missing", type=click.Choice(["keep", "drop", "refuse"]), default="keep", show_default=True,
               help="Rows with missing cells: use them, leave them out of all groups, or stop.")  # fmt: skip
 @click.option("--out", metavar="DIR", help="Folder of results.  [default: NAME-groups in the current folder]")
 @click.option("--json", is_flag=True, help="Print the summary as JSON.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-              help="The same seed gives the same result.")  # fmt: skip
-@click.option("--threads", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
-@click.option("--memory", metavar="SIZE", help="Memory to stay within, such as 2GB.")
-@click.option("--force", is_flag=True, help="Replace the results of an earlier run.")
-@click.option("--quiet", is_flag=True, help="No progress and no messages but warnings and errors.")
+@common.seed
+@common.threads
+@common.memory
+@common.force
+@common.quiet
 @click.option("--strict", is_flag=True, help="Exit with 4 and write nothing if the search did not settle.")
-@click.option("--debug", is_flag=True, is_eager=True, expose_value=False, callback=_mark_debug,
-              help="Show where in the code an error arose.")  # fmt: skip
+@common.debug
 @click.pass_context
 def find(ctx: click.Context, /, **options: Any) -> None:
     """Find the groups in TABLE.

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from asterism.cli.main import DEBUG
+from asterism.cli import options as common
 from asterism.cli.messages import say, spoken_warnings
-from asterism.cli.params import ColumnKind, kinds_of
+from asterism.cli.params import kinds_of
 from asterism.cli.tables import table_name
 
 if TYPE_CHECKING:
@@ -43,10 +43,6 @@ class Options:
     quiet: bool
 
 
-def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
-    ctx.meta[DEBUG] = value
-
-
 @click.command(short_help="Draw the tree of a table's rows.")
 @click.argument("table")
 @click.option(
@@ -56,20 +52,15 @@ def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
               help="What makes clusters near. auto: ward, or average where cells are missing.")  # fmt: skip
 @click.option("--leaves", type=click.IntRange(min=2), default=60, show_default=True,
               help="Leaves to draw; of a larger tree the top is drawn.")  # fmt: skip
-@click.option("--kind", type=ColumnKind(), multiple=True, help="Say what a column is. Repeatable.")
-@click.option("--ignore", metavar="COLUMN", multiple=True, help="Leave a column out. Repeatable.")
-@click.option("--weights", metavar="COLUMN", help="Column of row weights: 3 counts as three rows, 0 as none.")
-@click.option(
-    "--no-scale", is_flag=True, help="Take columns in their own units instead of standardising them."
-)
+@common.reading
+@common.no_scale
 @click.option("--out", metavar="DIR", help="Folder of results.  [default: NAME-tree in the current folder]")
 @click.option("--json", is_flag=True, help="Print the summary as JSON.")
-@click.option("--threads", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
-@click.option("--memory", metavar="SIZE", help="Memory to stay within, such as 2GB.")
-@click.option("--force", is_flag=True, help="Replace the results of an earlier run.")
-@click.option("--quiet", is_flag=True, help="No messages but warnings and errors.")
-@click.option("--debug", is_flag=True, is_eager=True, expose_value=False, callback=_mark_debug,
-              help="Show where in the code an error arose.")  # fmt: skip
+@common.threads
+@common.memory
+@common.force
+@common.quiet
+@common.debug
 @click.pass_context
 def tree(ctx: click.Context, /, **options: Any) -> None:
     """Draw the tree of the rows of TABLE.

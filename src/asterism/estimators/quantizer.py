@@ -116,7 +116,7 @@ class VectorQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """``decode``."""
         return self.decode(X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002  scikit-learn's signature
         """Minus the distortion of ``X``."""
         check_is_fitted(self)
         source = as_source(self, X, sample_weight, reset=False)

@@ -49,7 +49,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.with_mean = with_mean
         self.with_std = with_std
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002  scikit-learn's signature
         """Measure the columns of ``X`` (n, d); a row of weight w counts as w rows."""
         source = as_source(self, X, sample_weight, reset=True)
         moments: ColumnMoments = reduce(source, ColumnMoments.of)

@@ -67,7 +67,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._fit(X, sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[Any]:  # noqa: ARG002
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[Any]:  # noqa: ARG002  scikit-learn's signature
         """``fit(X).transform(X)``."""
         return self._fit(X, sample_weight)
 

@@ -66,7 +66,7 @@ class BernoulliFamily(Adding):
 
     # --- statistic ---
 
-    def statistic(self, params: Chances | None, block: Block, mass: Array) -> CellTotals:  # noqa: ARG002
+    def statistic(self, params: Chances | None, block: Block, mass: Array) -> CellTotals:  # noqa: ARG002  one signature for all
         """How many cells are known, and how many of them are 1."""
         return CellTotals.of(*known_cells(block, BINARY, self.names), mass)
 

@@ -72,7 +72,7 @@ class CategoricalFamily(Adding):
 
     # --- statistic ---
 
-    def statistic(self, params: LevelShares | None, block: Block, mass: Array) -> LevelCounts:  # noqa: ARG002
+    def statistic(self, params: LevelShares | None, block: Block, mass: Array) -> LevelCounts:  # noqa: ARG002  one signature for all
         """How often each level occurs; nothing need be expected of missing cells."""
         return count_levels(self.levels, block, mass, self.names)
 

@@ -311,7 +311,7 @@ class GaussianFamily:
         """d + 1 rows span all directions; 2 rows differ in every column."""
         return 2 if self.form == "diag" else len(self.reference) + 1
 
-    def collapsed(self, params: GaussianParams, statistic: GaussianStatistic) -> NDArray[np.bool_]:  # noqa: ARG002
+    def collapsed(self, params: GaussianParams, statistic: GaussianStatistic) -> NDArray[np.bool_]:  # noqa: ARG002  one signature for all
         """What the floor had to hold up."""
         flags = np.zeros(params.means.shape, bool)
         for mended in params.covariances.repairs:

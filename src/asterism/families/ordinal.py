@@ -97,7 +97,7 @@ class OrdinalFamily(Adding):
 
     # --- statistic ---
 
-    def statistic(self, params: Steps | None, block: Block, mass: Array) -> LevelCounts:  # noqa: ARG002
+    def statistic(self, params: Steps | None, block: Block, mass: Array) -> LevelCounts:  # noqa: ARG002  one signature for all
         """How often each level occurs; nothing need be expected of missing cells."""
         return count_levels(self.levels, block, mass, self.names)
 

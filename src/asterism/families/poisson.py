@@ -70,7 +70,7 @@ class PoissonFamily(Adding):
 
     # --- statistic ---
 
-    def statistic(self, params: Rates | None, block: Block, mass: Array) -> CellTotals:  # noqa: ARG002
+    def statistic(self, params: Rates | None, block: Block, mass: Array) -> CellTotals:  # noqa: ARG002  one signature for all
         """How many cells are known, and the sum of their counts."""
         return CellTotals.of(*known_cells(block, COUNTS, self.names), mass)
 

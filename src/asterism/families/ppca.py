@@ -252,7 +252,7 @@ class PPCAFamily:
         """m + 2 rows have something left beside m directions."""
         return self.n_components + 2
 
-    def collapsed(self, params: PPCAParams, statistic: Any) -> NDArray[np.bool_]:  # noqa: ARG002
+    def collapsed(self, params: PPCAParams, statistic: Any) -> NDArray[np.bool_]:  # noqa: ARG002  one signature for all
         """(k, d) components without noise, which is in no column more than in another."""
         return np.repeat((params.noise <= self.floor)[:, None], params.means.shape[1], axis=1)
 

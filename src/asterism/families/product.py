@@ -120,7 +120,7 @@ class ProductFamily:
             (family.least_rows for family, _ in self.parts if isinstance(family, Collapsible)), default=0
         )
 
-    def collapsed(self, params: Parts, statistic: Any) -> NDArray[np.bool_]:  # noqa: ARG002
+    def collapsed(self, params: Parts, statistic: Any) -> NDArray[np.bool_]:  # noqa: ARG002  one signature for all
         """(k, d) flags of the parts that can collapse."""
         k = len(next(iter(self.pack(params).values())))
         flags = np.zeros((k, self._d), bool)

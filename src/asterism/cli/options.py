@@ -1,0 +1,48 @@
+"""Options that several commands have, each said once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import click
+
+from asterism.cli.main import DEBUG
+from asterism.cli.params import ColumnKind
+
+Decorator = Callable[[Any], Any]
+
+
+def together(*options: Decorator) -> Decorator:
+    """Options in the order in which help shows them."""
+    return lambda command: reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
+
+
+def _mark_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    ctx.meta[DEBUG] = value
+
+
+debug = click.option(
+    "--debug", is_flag=True, is_eager=True, expose_value=False, callback=_mark_debug,
+    help="Show where in the code an error arose.",
+)  # fmt: skip
+threads = click.option("--threads", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
+memory = click.option("--memory", metavar="SIZE", help="Memory to stay within, such as 2GB.")
+force = click.option("--force", is_flag=True, help="Replace the results of an earlier run.")
+quiet = click.option("--quiet", is_flag=True, help="No progress and no messages but warnings and errors.")
+seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same seed gives the same result."
+)  # fmt: skip
+no_scale = click.option(
+    "--no-scale", is_flag=True, help="Take columns in their own units instead of standardising them."
+)
+
+# What columns are, and how much rows count.
+reading = together(
+    click.option("--kind", type=ColumnKind(), multiple=True, help="Say what a column is. Repeatable."),
+    click.option("--ignore", metavar="COLUMN", multiple=True, help="Leave a column out. Repeatable."),
+    click.option(
+        "--weights", metavar="COLUMN", help="Column of row weights: 3 counts as three rows, 0 as none."
+    ),
+)
