@@ -15,6 +15,7 @@ _HOME = {
     "read": "asterism.data.read",
     "find": "asterism.finding",
     "Finding": "asterism.finding",
+    "load": "asterism.modelfile",
     "KMeans": "asterism.estimators.kmeans",
     "AgglomerativeClustering": "asterism.estimators.agglomerative",
     "DivisiveClustering": "asterism.estimators.divisive",
@@ -51,7 +52,7 @@ __all__ = [  # noqa: RUF022  classes, then functions
     "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
     "TruncatedSVD",
     "BagOfVisualWords", "VectorQuantizer",
-    "choose_k", "engine", "errors", "find", "metrics", "read",
+    "choose_k", "engine", "errors", "find", "load", "metrics", "read",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from asterism.estimators.words import BagOfVisualWords as BagOfVisualWords
     from asterism.finding import Finding as Finding
     from asterism.finding import find as find
+    from asterism.modelfile import load as load
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,6 @@
 """The main job: a table in, a ``Finding`` out.
 
-    read  ->  encode (scale, codes)  ->  k-means for every k, in the same passes  ->  choose k  ->  describe
-
-For every k at once, in the same passes over the rows: a file is read as often as the slowest k needs.
+read  ->  plan by the columns (``search.plan``)  ->  choose (``choose``)  ->  settle on all rows  ->  describe
 """
 
 from __future__ import annotations
@@ -10,101 +8,147 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.choose.scatter import Choice, choose_by_scatter, verdict
-from asterism.data.block import Block
+from asterism.choose.choose import Choice
 from asterism.data.columns import Column
-from asterism.data.complete import CompleteRows
 from asterism.data.encode import EncodedSource
-from asterism.data.finite import missing_cell
+from asterism.data.like import Match, read_like
 from asterism.data.read import read
 from asterism.data.source import Source
 from asterism.engines.context import current
 from asterism.engines.context import engine as engine_settings
 from asterism.engines.progress import Progress
-from asterism.engines.reduce import map_rows, reduce
-from asterism.errors import DataError, ParameterError, TooFewRowsError
+from asterism.engines.reduce import map_rows
+from asterism.errors import ParameterError
 from asterism.explain.profiles import Profile, group_profiles
+from asterism.groups.model import GroupModel
 from asterism.methods.encoding import standard_encoding
-from asterism.methods.kmeans import fit_kmeans_path
-from asterism.methods.lloyd import Centers
-from asterism.stats.moments import ColumnMoments
+from asterism.modelfile import save
+from asterism.search.choosing import asked_for, chosen
+from asterism.search.plan import plan_for
+from asterism.search.ranks import with_ranks
+from asterism.search.retold import restored_choice, told_of
+from asterism.search.rows import holes_of, numbers_to_try, rows_to_use
+from asterism.search.second import SecondOpinion, second_opinion
+from asterism.search.settle import settle
 
-METHODS = ("auto", "kmeans")
+METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
 MISSING = ("keep", "drop", "refuse")
-USUAL_K = range(2, 11)
-STARTS = 5  # of k-means per k: with one, k = 3 on the penguins ends 10% above the best sum of squares known
 
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """The groups of a table: how many, which row belongs where, and what each group is."""
+    """The groups of a table: how many, which row belongs where and how surely, and what each group is."""
 
     k: int
     labels: NDArray[np.int32]  # (n,) groups are numbered 0 .. k-1 from the largest down; -1: left out
-    choice: Choice
+    choice: Choice  # every criterion against k
     profiles: tuple[Profile, ...]  # one per group
     columns: tuple[Column, ...]  # used
     ignored: tuple[Column, ...]  # not used, each with its reason
     missing: dict[str, int]  # missing cells of each used column
     settings: dict[str, Any]  # method, scale, seed, missing: what it takes to get the same again
-    encoded: EncodedSource  # the rows as k-means saw them
-    centers: Centers  # of the groups, in the encoded columns
+    encoded: EncodedSource  # the rows that took part, scaled; ``encoded.source`` has them in the user's units
+    model: GroupModel  # can assign new rows
+    certainty: float  # mean probability of a row's own group
+    second: SecondOpinion | None = None  # of medoids, where there is more than one group
+    interrupted: bool = False  # the search was stopped: this is the best so far
 
     @property
     def n_left_out(self) -> int:
         """Rows that belong to no group: those with missing cells under ``missing="drop"``."""
         return int(np.count_nonzero(self.labels < 0))
 
+    @property
+    def confidence(self) -> float:
+        """How sure the number of groups is, 0 to 1."""
+        return float(self.choice.confidence)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why that number, in sentences."""
+        more = (str(self.second),) if self.second else ()
+        return (*self.choice.reasons, *more)
+
     @cached_property
     def verdict(self) -> str:
-        """How many groups and why, in plain words."""
-        return verdict(self.choice)
+        """How many groups, how sure and why, in plain words."""
+        return " ".join([self.choice.verdict, *([str(self.second)] if self.second else [])])
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float64]:
+        """(n, k) of every group, row by row; NaN for rows that were left out."""
+        found = self.model.probabilities(self.encoded.source)
+        if self.n_left_out:
+            found[self.labels < 0] = np.nan
+        return found
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to a file that ``asterism.load`` reads and ``asterism assign`` uses; never half."""
+        save(self.model, path)
+
+    def report(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write the report, one HTML file; see ``asterism.report.page.write_report`` for the options."""
+        from asterism.report.page import write_report
+
+        write_report(self, path, **options)
 
     def to_frame(self) -> Any:
         """A ``pyarrow.Table`` with one row per row of the input; ``.to_pandas()`` takes it on.
 
-        ``row`` (from 0), ``group``, ``distance`` to the group's centre in the scaled columns, ``next_group``
-        and ``next_distance``: a row whose two distances are nearly the same lies on a border. Groups and
-        distances of rows that were left out are null.
+        ``row`` (from 0), ``group``, its ``probability``, ``next_group`` and ``next_probability``: a row whose two
+        probabilities are nearly the same lies on a border. Cells of rows that were left out are null.
         """
-        import pyarrow as pa
-
-        near = map_rows(self.encoded, partial(_nearest_two, self.centers, self.labels))
-        out = self.labels < 0
-        lonely = out | np.isinf(near[:, 2])  # with one group there is no next one
-        return pa.table(
-            {
-                "row": pa.array(np.arange(len(self.labels))),
-                "group": pa.array(self.labels, mask=out),
-                "distance": pa.array(near[:, 0], mask=out),
-                "next_group": pa.array(near[:, 1].astype(np.int32), mask=lonely),
-                "next_distance": pa.array(near[:, 2], mask=lonely),
-            }
-        )
+        ranked = self.model.ranked(self.encoded.source)
+        return ranked_table(ranked, self.labels)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the labels; ``version`` is raised when a field changes its meaning."""
         return {
-            "version": 1,
+            "version": 2,
             "k": self.k,
             "verdict": self.verdict,
+            "confidence": self.confidence,
+            "reasons": list(self.reasons),
+            "certainty": self.certainty,
+            "interrupted": self.interrupted,
             "rows": len(self.labels),
             "rows_left_out": self.n_left_out,
             **self.settings,
             "choice": {
-                "criterion": self.choice.criterion,
-                "table": [asdict(row) for row in self.choice.table],
+                "picks": self.choice.picks,
+                "structure": self.choice.structure,
+                "components": self.choice.components,
+                "table": [dict(row) for row in self.choice.table],
             },
+            "second_opinion": asdict(self.second) if self.second else None,
             "groups": [asdict(profile) for profile in self.profiles],
             "columns": [{**asdict(c), "missing": self.missing[c.name]} for c in self.columns],
             "ignored": [asdict(c) for c in self.ignored],
         }
+
+
+def ranked_table(ranked: NDArray[np.float64], labels: NDArray[np.int32]) -> Any:
+    """Labels and the two likeliest groups of rows as a ``pyarrow.Table``."""
+    import pyarrow as pa
+
+    out = labels < 0
+    lonely = out | (ranked[:, 2] < 0)  # with one group there is no next one
+    return pa.table(
+        {
+            "row": pa.array(np.arange(len(labels))),
+            "group": pa.array(labels, mask=out),
+            "probability": pa.array(ranked[:, 1], mask=out),
+            "next_group": pa.array(ranked[:, 2].astype(np.int32), mask=lonely),
+            "next_probability": pa.array(ranked[:, 3], mask=lonely),
+        }
+    )
 
 
 def find(
@@ -123,7 +167,8 @@ def find(
     """Find the groups of a table.
 
     ``table``    path, glob, ``Source``, data frame or array
-    ``k``        number of groups, or the numbers to choose from; None: 2 to 10, less where rows are few
+    ``k``        number of groups, or the numbers to choose from; None: 1 to 10, less where rows are few
+    ``method``   "auto": mixtures that suit the columns; or "gaussian", "mixed", "kmeans", "kmedoids"
     ``kinds``    what columns are, where the guess is wrong: ``{"size": "ordinal:S,M,L", "note": "ignored"}``
     ``weights``  a column's name, or one number a row
     ``scale``    give every column the same spread first
@@ -143,127 +188,85 @@ def find(
         if progress is not None:
             stack.enter_context(engine_settings(**vars(current()) | {"progress": progress}))
         source = read(table, kinds=kinds, weights=weights, memory=current().memory)
-        used, holes, total = _rows_to_use(source, missing)
+        source = with_ranks(source, kinds or ())
+        used, holes = rows_to_use(source, missing)
         encoded = EncodedSource(used, standard_encoding(used, scale=scale))
-        ks = _numbers(k, encoded)
-        fits = fit_kmeans_path(encoded, sorted({1, *ks}), n_init=STARTS, seed=seed)
-        choice = choose_by_scatter(fits, ks, total, asked=len(ks) == 1 and k is not None)
-        fit = fits[choice.k]
-        labels = fit.labels if used is source else _left_out(source, fit.labels)
-        profiles = group_profiles(used, labels, choice.k)
-        order = sorted(range(choice.k), key=lambda g: -profiles[g].share)
-        return Finding(
-            k=choice.k,
-            labels=_renumbered(labels, order),
-            choice=choice,
-            profiles=tuple(replace(profiles[old], group=new) for new, old in enumerate(order)),
-            columns=source.columns,
-            ignored=source.ignored,
-            missing=dict(zip(source.names, holes, strict=True)),
-            settings={"method": "kmeans", "scale": scale, "seed": seed, "missing": missing},
-            encoded=encoded,
-            centers=replace(fit.model, offsets=fit.model.offsets[order]),
-        )
+        settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}
+        return _found(source, used, encoded, numbers_to_try(k, encoded), k, settings, holes)
 
 
-# ------------------------------------------------------------------------------------------------ checks
+def _found(
+    source: Source,
+    used: Source,
+    encoded: EncodedSource,
+    ks: list[int],
+    k: Any,
+    settings: dict[str, Any],
+    holes: list[int],
+) -> Finding:
+    seed = settings["seed"]
+    plan = plan_for(used, encoded, settings["method"], seed)
+    choice, stopped = chosen(used, encoded, plan, ks, seed)
+    if k is not None and len(ks) == 1 and not stopped:
+        choice = asked_for(choice)
+    view, judge, method = settle(used, encoded, plan, choice, seed)
+    model = GroupModel(source.columns, view, judge)
+    labels, doubt = model.labels_and_doubt(used)
+    order = sorted(range(model.k), key=lambda g: (-doubt.mass[g], g))
+    labels = np.argsort(order).astype(np.int32)[labels]
+    if used is not source:
+        labels = np.where(map_rows(source, holes_of), np.int32(-1), labels)
+    profiles = group_profiles(used, labels, model.k)
+    settings = {**settings, "method": method, "plan": plan.said}
+    about = {**settings, "choice": told_of(choice)}
+    return Finding(
+        k=model.k,
+        labels=labels,
+        choice=choice if choice.k == model.k else replace(choice, k=model.k),
+        profiles=profiles,
+        columns=source.columns,
+        ignored=source.ignored,
+        missing=dict(zip(source.names, holes, strict=True)),
+        settings=settings,
+        encoded=encoded,
+        model=replace(model.reordered(order), about=about),
+        certainty=doubt.certainty,
+        second=None if stopped or method == "kmedoids" else second_opinion(used, labels, model.k, seed),
+        interrupted=stopped,
+    )
+
+
+def finding_again(model: GroupModel, table: Any, *, missing_columns: str = "refuse") -> tuple[Finding, Match]:
+    """What a saved model says of a table, as a finding: for a report of old groups in new rows."""
+    source, match = read_like(table, model.columns, absent=missing_columns, memory=current().memory)
+    used, holes = rows_to_use(source, "keep")
+    labels, doubt = model.labels_and_doubt(used)
+    usual = {
+        "method": "saved",
+        "scale": True,
+        "seed": 0,
+        "missing": "keep",
+        "plan": "Groups of a saved model.",
+    }
+    settings = {name: model.about.get(name, value) for name, value in usual.items()}
+    finding = Finding(
+        k=model.k,
+        labels=labels,
+        choice=restored_choice(model.about.get("choice"), model.k),
+        profiles=group_profiles(used, labels, model.k),
+        columns=source.columns,
+        ignored=tuple(Column(name, "ignored", reason="not a column of the model") for name in match.extra),
+        missing=dict(zip(source.names, holes, strict=True)),
+        settings=settings,
+        encoded=EncodedSource(used, standard_encoding(used)),
+        model=model,
+        certainty=doubt.certainty,
+    )
+    return finding, match
 
 
 def _check_choices(method: str, missing: str) -> None:
     if method not in METHODS:
-        raise ParameterError(f"method is {method!r}.", f"Methods there are today: {', '.join(METHODS)}.")
+        raise ParameterError(f"method is {method!r}.", f"Methods there are: {', '.join(METHODS)}.")
     if missing not in MISSING:
         raise ParameterError(f"missing is {missing!r}.", f"Give one of {', '.join(MISSING)}.")
-
-
-def _rows_to_use(source: Source, missing: str) -> tuple[Source, list[int], float]:
-    """The rows that take part, the missing cells of each column, and the weight of those rows."""
-    moments = reduce(source, ColumnMoments.of)
-    holes: list[int] = (moments.rows - moments.observed).tolist()
-    if not moments.missing or missing == "keep":
-        return source, holes, moments.total
-    if missing == "refuse":
-        raise _first_missing(source)
-    complete = CompleteRows(source)
-    total = reduce(complete, ColumnMoments.of).total
-    if total == 0:
-        name = source.names[int(np.argmax(holes))]
-        raise DataError(
-            f"Every row has a missing cell, most of them in {name!r}, so that none is left.",
-            'Ignore the columns that are mostly missing, or keep the rows (missing="keep").',
-        )
-    return complete, holes, total
-
-
-def _first_missing(source: Source) -> DataError:
-    for block in source.blocks():
-        holes = np.isnan(block.rows) & (block.weights > 0)[:, None]
-        if holes.any():
-            row, column = divmod(int(holes.argmax()), source.n_columns)
-            return missing_cell(source.names, block.start + row, column)
-    raise AssertionError("no cell is missing")
-
-
-def _numbers(k: int | Iterable[int] | None, encoded: Source) -> list[int]:
-    """The numbers of groups to try, none of them more than there are distinct rows."""
-    if k is None:
-        # A group for every row is no grouping, whatever an index says of it.
-        most = min(_distinct_rows(encoded, USUAL_K.stop), encoded.n_rows - 1)
-        return [number for number in USUAL_K if number <= most] or [1]
-    given = list(k) if isinstance(k, Iterable) else [k]
-    whole = all(isinstance(number, int | np.integer) and not isinstance(number, bool) for number in given)
-    if not given or not whole or min(given) < 1:
-        raise ParameterError(f"k is {k!r}.", "Give a whole number, 1 or more, or several to choose from.")
-    numbers = sorted({int(number) for number in given})
-    there = _distinct_rows(encoded, numbers[-1])
-    if there < numbers[-1]:
-        raise TooFewRowsError(
-            f"{numbers[-1]} groups were asked for, but the table has {there} distinct rows that count.",
-            f"Ask for {there} or fewer.",
-        )
-    return numbers
-
-
-def _distinct_rows(source: Source, enough: int) -> int:
-    """The number of distinct rows of weight > 0, counted no further than ``enough``."""
-    seen: set[bytes] = set()
-    for block in source.blocks():
-        rows = block.rows[block.weights > 0] + 0.0  # -0.0 becomes 0.0: equal rows, equal bytes
-        for first in range(0, len(rows), 4096):
-            seen.update(map(bytes, rows[first : first + 4096]))
-            if len(seen) >= enough:
-                return enough
-    return len(seen)
-
-
-# ------------------------------------------------------------------------------------------------ rows
-
-
-def _left_out(source: Source, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Labels in which rows with a missing cell belong to no group."""
-    holes = map_rows(source, _holes)
-    return np.where(holes, np.int32(-1), labels)
-
-
-def _holes(block: Block) -> NDArray[np.bool_]:
-    return np.asarray(np.isnan(block.rows).any(axis=1))
-
-
-def _renumbered(labels: NDArray[np.int32], order: list[int]) -> NDArray[np.int32]:
-    new = np.full(len(order) + 1, -1, np.int32)  # the last stands for -1, which stays
-    new[order] = np.arange(len(order))
-    return new[labels]
-
-
-def _nearest_two(centers: Centers, labels: NDArray[np.int32], block: Block) -> NDArray[np.float64]:
-    """(n, 3) distance to the own centre, the nearest other group (-1: none), the distance to its centre."""
-    from asterism.kernels.distance import distances_block
-
-    own = labels[block.start : block.start + len(block)]
-    every, each = np.arange(len(block)), np.empty((len(block), len(centers.offsets)))
-    distances_block(block.rows, centers.frame.reference, centers.offsets, each)
-    mine = each[every, own]
-    each[every, own] = np.inf
-    other = each.argmin(axis=1)
-    least = each[every, other]
-    return np.column_stack([mine, np.where(np.isinf(least), -1, other), least])

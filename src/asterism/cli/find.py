@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,13 +17,15 @@ from asterism.cli import options as common
 from asterism.cli.main import INTERRUPTED
 from asterism.cli.messages import progress_bar, say, spoken_warnings
 from asterism.cli.params import NumberOfGroups, kinds_of
-from asterism.cli.tables import table_name
-from asterism.errors import NotConvergedError
+from asterism.cli.tables import STDIN, table_name
+from asterism.errors import NotConvergedError, ParameterError
 
 if TYPE_CHECKING:
     from asterism.finding import Finding
 
-FILES = ("labels.csv", "summary.txt", "summary.json")
+FILES = ("labels.csv", "groups.asterism", "report.html", "summary.json")
+OURS = (*FILES, "summary.txt")  # what an earlier version wrote may be replaced too
+METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
 
 
 @dataclass(frozen=True)
@@ -27,16 +34,22 @@ class Options:
 
     table: str
     k: int | range | None
+    method: str
     kind: tuple[tuple[str, str, tuple[str, ...]], ...]
     ignore: tuple[str, ...]
     weights: str | None
+    reference: str | None
+    id: str | None
     missing: Literal["keep", "drop", "refuse"]
     out: str | None
     json: bool
     seed: int
     threads: int | None
     memory: str | None
+    cluster: str | None
+    open: bool
     force: bool
+    dry_run: bool
     quiet: bool
     strict: bool
 
@@ -44,9 +57,15 @@ class Options:
 @click.command(short_help="Find the groups in a table.")
 @click.argument("table")
 @click.option(
-    "--k", type=NumberOfGroups(), help="Number of groups, or a range to choose from.  [default: 2:10]"
+    "--k", type=NumberOfGroups(), help="Number of groups, or a range to choose from.  [default: 1:10]"
 )
+@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True,
+              help="auto: mixtures that suit the columns.")  # fmt: skip
 @common.reading
+@click.option(
+    "--reference", metavar="COLUMN", help="Column to compare the groups with; takes no part in them."
+)
+@click.option("--id", metavar="COLUMN", help="Column that names the rows, to be copied into labels.csv.")
 @click.option("--missing", type=click.Choice(["keep", "drop", "refuse"]), default="keep", show_default=True,
               help="Rows with missing cells: use them, leave them out of all groups, or stop.")  # fmt: skip
 @click.option("--out", metavar="DIR", help="Folder of results.  [default: NAME-groups in the current folder]")
@@ -54,7 +73,12 @@ class Options:
 @common.seed
 @common.threads
 @common.memory
+@click.option("--cluster", metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers do the work.")
+@click.option("--open", is_flag=True, help="Open the report in a browser.")
 @common.force
+@click.option(
+    "--dry-run", is_flag=True, help="Say what would be done, with memory and time, and write nothing."
+)
 @common.quiet
 @click.option("--strict", is_flag=True, help="Exit with 4 and write nothing if the search did not settle.")
 @common.debug
@@ -64,8 +88,9 @@ def find(ctx: click.Context, /, **options: Any) -> None:
 
     TABLE is a CSV, Parquet or .npy file, a folder or glob of Parquet files, or - for CSV on stdin.
 
-    Prints a summary, and writes labels.csv (the group of every row), summary.txt and summary.json into
-    NAME-groups, where NAME is the table's name without its ending.
+    Prints a summary, and writes labels.csv (the group of every row and how sure), groups.asterism (the model, for
+    `asterism assign`), report.html and summary.json into NAME-groups, where NAME is the table's name without its
+    ending.
 
     \b
     Examples:
@@ -78,57 +103,171 @@ def find(ctx: click.Context, /, **options: Any) -> None:
 
 def run(options: Options) -> int:
     """Do the work; the exit code."""
-    from asterism.cli.output import refuse_overwrite, whole_folder
+    from asterism.cli.output import refuse_overwrite, whole_folder, with_column, write_labels
     from asterism.cli.summary import summary_json, summary_text
 
+    for name, column in (("--reference", options.reference), ("--id", options.id)):
+        if column is not None and options.table == STDIN:
+            raise ParameterError(
+                f"{name} needs the table a second time.", "Give a file instead of standard input."
+            )
     target = Path(options.out or f"{table_name(options.table)}-groups").resolve()
-    refuse_overwrite(target, options.force, FILES)  # before the work, not after it
-    with spoken_warnings():
-        finding = _find(options)
-        if options.strict and not finding.choice.settled:
-            raise _not_settled(finding)
-        text = summary_text(finding, options.table)
-        json = summary_json(finding, options.table)
-        with whole_folder(target, options.force, FILES) as folder:
-            _write_labels(finding, folder / "labels.csv")
-            (folder / "summary.txt").write_text(text, encoding="utf-8")
+    refuse_overwrite(target, options.force, OURS)  # before the work, not after it
+    began = time.monotonic()
+    with spoken_warnings(), _engine(options) as engine:
+        if options.dry_run:
+            return _dry_run(options)
+        finding = _find(options, engine)
+        if options.strict and finding.interrupted:
+            raise NotConvergedError(
+                "The search was interrupted, and --strict was given.", "Nothing was written."
+            )
+        reference = _reference(options, finding)
+        text = summary_text(finding, options.table, reference.sentence if reference else "")
+        json = summary_json(finding, options.table, reference.told if reference else None)
+        frame = finding.to_frame()
+        if options.id is not None:
+            frame = with_column(frame, options.table, options.id)
+        with whole_folder(target, options.force, OURS) as folder:
+            with (folder / "labels.csv").open("wb") as file:
+                write_labels(frame, file)
+            finding.save(folder / "groups.asterism")
             (folder / "summary.json").write_text(json, encoding="utf-8")
+            _write_report(options, finding, reference, folder / "report.html", time.monotonic() - began)
     click.echo(json if options.json else text, nl=False)
     if not options.quiet:
         say(f"Wrote {', '.join(FILES)} into {options.out or target.name}/")
-    return INTERRUPTED if finding.choice.interrupted else 0
+    if finding.interrupted:
+        say("Interrupted: the results are the best so far.")
+    if options.open:
+        click.launch(str(target / "report.html"))
+    return INTERRUPTED if finding.interrupted else 0
 
 
-def _find(options: Options) -> Finding:
+def _ignored(options: Options) -> tuple[str, ...]:
+    aside = [name for name in (options.reference, options.id) if name is not None]
+    return (*options.ignore, *(name for name in aside if name not in options.ignore))
+
+
+@contextmanager
+def _engine(options: Options) -> Iterator[Any]:
+    """Settings of the run; with a client of the cluster where there is one."""
     from asterism.engines.context import engine
+
+    if options.cluster is None:
+        yield engine(n_threads=options.threads, memory=options.memory)
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ParameterError("--cluster needs Dask.", "Install it: pip install 'asterism[dask]'.") from None
+    try:
+        client: Any = Client(options.cluster, timeout="10s")  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as bad:
+        raise ParameterError(
+            f"No Dask scheduler answers at {options.cluster!r}.", "Check the address."
+        ) from bad
+    with client:
+        yield engine(n_threads=options.threads, memory=options.memory, dask=client)
+
+
+def _find(options: Options, engine: Any) -> Finding:
     from asterism.finding import find
 
     with progress_bar(options.quiet) as progress:
         return find(
             options.table,
             k=options.k,
-            kinds=kinds_of(options.kind, options.ignore),
+            method=options.method,
+            kinds=kinds_of(options.kind, _ignored(options)),
             weights=options.weights,
             seed=options.seed,
-            engine=engine(n_threads=options.threads, memory=options.memory),
+            engine=engine,
             progress=progress,
             missing=options.missing,
         )
 
 
-def _not_settled(finding: Finding) -> NotConvergedError:
-    still = [row.k for row in finding.choice.table if row.status != "settled"]
-    return NotConvergedError(
-        f"The search did not settle for k = {', '.join(map(str, still))}, and --strict was given.",
-        "Nothing was written. Leave --strict out to see the result as it is, or try another --seed.",
+# --- reference and report ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reference:
+    """How the groups agree with a column."""
+
+    name: str
+    cells: list[Any]
+    told: dict[str, Any]
+
+    @property
+    def sentence(self) -> str:
+        """In words."""
+        return (
+            f"Beside {self.name!r}: adjusted Rand index {self.told['adjusted_rand']:.3f}, adjusted mutual "
+            f"information {self.told['adjusted_mutual_information']:.3f} (1 the same groups, 0 as by chance)."
+        )
+
+
+def _reference(options: Options, finding: Finding) -> Reference | None:
+    if options.reference is None:
+        return None
+    from asterism import metrics
+    from asterism.cli.compare import _columns
+
+    [cells] = _columns(options.table, [options.reference]).values()
+    kept = [i for i, cell in enumerate(cells) if cell is not None and finding.labels[i] >= 0]
+    true, found = [str(cells[i]) for i in kept], finding.labels[kept]
+    told = {
+        "column": options.reference,
+        "rows": len(kept),
+        "adjusted_rand": float(metrics.adjusted_rand_score(true, found)),
+        "adjusted_mutual_information": float(metrics.adjusted_mutual_info_score(true, found)),
+    }
+    return Reference(options.reference, cells, told)
+
+
+def _write_report(
+    options: Options, finding: Finding, reference: Reference | None, path: Path, seconds: float
+) -> None:
+    import datetime
+    from importlib.util import find_spec
+
+    if find_spec("asterism.report") is None:
+        return
+    finding.report(
+        path,
+        title=options.table,
+        command=f"asterism {shlex.join(sys.argv[1:])}",
+        seconds=seconds,
+        peak_bytes=_peak_bytes(),
+        made=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        reference=None
+        if reference is None
+        else (reference.name, ["" if c is None else str(c) for c in reference.cells]),
     )
 
 
-def _write_labels(finding: Finding, path: Path) -> None:
-    """One line a row. All cells are numbers or empty, so none can be taken for a formula by a spreadsheet."""
-    from pyarrow import csv
+def _peak_bytes() -> int | None:
+    """Memory this process has taken at most; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)
 
-    frame = finding.to_frame()
-    with path.open("wb") as file:
-        file.write((",".join(frame.column_names) + "\n").encode())  # pyarrow would put the names in quotes
-        csv.write_csv(frame, file, csv.WriteOptions(include_header=False))
+
+# --- dry run ----------------------------------------------------------------------------------------------------
+
+
+def _dry_run(options: Options) -> int:
+    from asterism.cli.dry import dry_run_text
+
+    kinds = kinds_of(options.kind, _ignored(options))
+    click.echo(
+        dry_run_text(
+            options.table, kinds, options.weights, options.method, options.k, options.memory, options.json
+        ),
+        nl=False,
+    )
+    return 0

@@ -24,8 +24,11 @@ DEBUG = "asterism.debug"  # where --debug leaves its mark: ``meta`` is shared by
 
 COMMANDS = {  # name -> module that holds a click command of that name
     "find": "asterism.cli.find",
+    "assign": "asterism.cli.assign",
+    "report": "asterism.cli.report",
     "choose": "asterism.cli.choose",
     "tree": "asterism.cli.tree",
+    "reduce": "asterism.cli.reduce",
     "compare": "asterism.cli.compare",
     "compress": "asterism.cli.compress",
 }

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from asterism.errors import OutputExistsError
 
@@ -66,3 +67,43 @@ def _put(new: Path, target: Path) -> None:
         old.rename(target)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+# --- labels -----------------------------------------------------------------------------------------------------
+
+
+def write_labels(frame: Any, file: BinaryIO) -> None:
+    """A ``pyarrow.Table`` as CSV, one line a row; text that a spreadsheet would take for a formula is neutralised."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    texts = [name for name in frame.column_names if pa.types.is_string(frame[name].type)]
+    for name in texts:
+        cells = pa.array(
+            [None if cell is None else neutral(cell) for cell in frame[name].to_pylist()], pa.string()
+        )
+        frame = frame.set_column(frame.column_names.index(name), name, cells)
+    names = [neutral(name) for name in frame.column_names]
+    quoted = ['"' + name.replace('"', '""') + '"' if set(name) & set(',"\r\n') else name for name in names]
+    file.write((",".join(quoted) + "\n").encode())  # pyarrow would put all names in quotes
+    csv.write_csv(frame, file, csv.WriteOptions(include_header=False))
+
+
+def neutral(text: str) -> str:
+    """Text that no spreadsheet runs: a leading = + - @ (or tab, or return) gets an apostrophe before it.
+
+    >>> neutral("=cmd()"), neutral("a=b")
+    ("'=cmd()", 'a=b')
+    """
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def with_column(frame: Any, table: str, name: str) -> Any:
+    """The frame with a column of the table before all others, as text: so that rows can be told by their name."""
+    import pyarrow as pa
+
+    from asterism.cli.compare import _columns
+
+    [cells] = _columns(table, [name]).values()
+    column = pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
+    return frame.add_column(0, name, column)

@@ -19,14 +19,14 @@ WIDTH = 100
 APART = 3  # traits shown per group
 
 
-def summary_json(finding: Finding, table: str) -> str:
+def summary_json(finding: Finding, table: str, reference: dict[str, Any] | None = None) -> str:
     """The finding as JSON; numbers JSON cannot write are null."""
-    data = {"asterism": __version__, "table": table, **finding.to_dict()}
+    data = {"asterism": __version__, "table": table, **finding.to_dict(), "reference": reference}
     return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def summary_text(finding: Finding, table: str) -> str:
-    """The finding in words and small tables."""
+def summary_text(finding: Finding, table: str, agreement: str = "") -> str:
+    """The finding in words and small tables; ``agreement`` with a reference column in a sentence."""
     rows = f"{len(finding.labels):,} rows"
     if finding.n_left_out:
         rows += f" ({finding.n_left_out:,} left out: they have missing cells)"
@@ -34,8 +34,9 @@ def summary_text(finding: Finding, table: str) -> str:
     parts = [
         [f"{shown(table)}: {rows}, {used}"],
         textwrap.wrap(finding.verdict, WIDTH, break_on_hyphens=False),
+        *([textwrap.wrap(agreement, WIDTH)] if agreement else []),
         ["Groups", *_groups(finding.profiles)],
-        ["How many groups", *_numbers(finding)],
+        ["How many groups (* taken, < what a criterion would take)", *_numbers(finding)],
         ["Columns", *_columns(finding)],
     ]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
@@ -59,21 +60,34 @@ def _trait(trait: Trait) -> str:
     return f"{name} {_number(trait.value)} (all {_number(trait.overall)})"
 
 
+CRITERIA = {  # as a choice names them -> at the head of a column
+    "bic": "BIC",
+    "icl": "ICL",
+    "gap": "gap",
+    "stability": "stability",
+    "silhouette": "silhouette",
+    "calinski_harabasz": "Calinski-Harabasz",
+}
+
+
 def _numbers(finding: Finding) -> list[str]:
-    head = ("", "k", "within sum of squares", "explained", "Calinski-Harabasz", "steps", "")
+    """Every criterion against k; the value that a criterion itself would take is marked."""
+    table, picks = finding.choice.table, finding.choice.picks
+    shown_here = [name for name in CRITERIA if any(row.get(name) is not None for row in table)]
+    head = ("", "k", *(CRITERIA[name] for name in shown_here))
     body = [
         (
-            "*" if row.k == finding.k else "",
-            str(row.k),
-            f"{row.within:.6g}",
-            f"{row.explained:.1%}",
-            "-" if row.calinski_harabasz is None else f"{row.calinski_harabasz:.6g}",
-            str(row.steps),
-            "" if row.status == "settled" else row.status,
+            "*" if row["k"] == finding.k else "",
+            str(row["k"]),
+            *(_marked(row.get(name), picks.get(name) == row["k"]) for name in shown_here),
         )
-        for row in finding.choice.table
+        for row in table
     ]
-    return _lines(head, body, right=(1, 2, 3, 4, 5))
+    return _lines(head, body, right=tuple(range(1, len(head))))
+
+
+def _marked(value: Any, best: bool) -> str:
+    return "-" if value is None else f"{value:.6g}{'<' if best else ' '}"
 
 
 def _columns(finding: Finding) -> list[str]:

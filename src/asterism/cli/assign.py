@@ -1,0 +1,108 @@
+"""``asterism assign MODEL TABLE``: groups for new rows."""
+
+from __future__ import annotations
+
+import io
+import json as json_text
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from asterism.cli import options as common
+from asterism.cli.messages import say, spoken_warnings
+from asterism.errors import OutputExistsError
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line of one call."""
+
+    model: str
+    table: str
+    missing_columns: str
+    id: str | None
+    out: str | None
+    json: bool
+    threads: int | None
+    memory: str | None
+    force: bool
+    quiet: bool
+
+
+@click.command(short_help="Give new rows to known groups.")
+@click.argument("model")
+@click.argument("table")
+@click.option("--missing-columns", type=click.Choice(["refuse", "missing"]), default="refuse", show_default=True,
+              help="Columns the table lacks: stop, or take their cells as missing.")  # fmt: skip
+@click.option(
+    "--id", metavar="COLUMN", help="Column of TABLE that names the rows, to be copied into the labels."
+)
+@click.option("--out", metavar="FILE", help="Write the labels there.  [default: stdout]")
+@click.option("--json", is_flag=True, help="Print a summary as JSON instead of labels (or beside --out).")
+@common.threads
+@common.memory
+@click.option("--force", is_flag=True, help="Replace FILE.")
+@common.quiet
+@common.debug
+def assign(**options: Any) -> None:
+    """Give every row of TABLE to a group of MODEL, the groups.asterism that `asterism find` wrote.
+
+    Columns are matched by name; columns the model does not know are not used, levels it has never seen count as
+    missing, and both are said. Labels go to stdout as CSV: row, group, probability, next_group, next_probability.
+
+    \b
+    Examples:
+      asterism assign penguins-groups/groups.asterism new.csv > labels.csv
+      asterism assign penguins-groups/groups.asterism new.parquet --out labels.csv --id name
+    """
+    run(Options(**options))
+
+
+def run(options: Options) -> None:
+    """Do the work."""
+    from asterism.cli.output import with_column, write_labels
+    from asterism.data.like import read_like
+    from asterism.engines.context import current, engine
+    from asterism.finding import ranked_table
+    from asterism.modelfile import load
+
+    if options.out and os.path.lexists(options.out) and not options.force:
+        raise OutputExistsError(f"{options.out!r} is there already.", "Give --force to replace it.")
+    model = load(options.model)
+    with spoken_warnings(), engine(n_threads=options.threads, memory=options.memory):
+        source, match = read_like(
+            options.table, model.columns, absent=options.missing_columns, memory=current().memory
+        )
+        ranked = model.ranked(source)
+    frame = ranked_table(ranked, ranked[:, 0].astype("int32"))
+    if options.id is not None:
+        frame = with_column(frame, options.table, options.id)
+    text = io.BytesIO()
+    write_labels(frame, text)
+    if options.out:
+        _whole_file(Path(options.out), text.getvalue())
+    if options.json:
+        sizes: list[int] = [int((ranked[:, 0] == g).sum()) for g in range(model.k)]
+        told = {"version": 1, "k": model.k, "rows": len(ranked), "sizes": sizes, "notes": match.notes()}
+        click.echo(json_text.dumps(told, indent=2, ensure_ascii=False))
+    elif not options.out:
+        click.echo(text.getvalue(), nl=False)
+    if not options.quiet:
+        for note in match.notes():
+            say(note)
+        if options.out:
+            say(f"Wrote {options.out}")
+
+
+def _whole_file(path: Path, data: bytes) -> None:
+    """Aside first, then renamed: never half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        aside.write_bytes(data)
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)

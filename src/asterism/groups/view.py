@@ -1,0 +1,55 @@
+"""How rows of a table become rows that groups are told apart in: as they are, scaled, or in a few directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.columns import Column
+from asterism.data.encode import EncodedSource, Encoding
+from asterism.data.source import Piece, Source
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """How rows of the table become rows that a judge takes."""
+
+    encoding: Encoding | None = None  # scaled and opened columns; None: cells and codes as they are
+    axes: Array | None = None  # (m, D) directions that rows are reduced to; None: all columns
+
+    @property
+    def name(self) -> str:
+        """In a word."""
+        return "plain" if self.encoding is None else "scaled" if self.axes is None else "reduced"
+
+    def of(self, source: Source) -> Source:
+        """The rows of a table, seen so."""
+        if self.encoding is None:
+            return source
+        encoded = EncodedSource(source, self.encoding)
+        return encoded if self.axes is None else ReducedSource(encoded, self.axes)
+
+
+class ReducedSource(Source):
+    """Encoded rows, in a few directions: z = axes x. A missing cell is taken for its column's mean, 0 here."""
+
+    def __init__(self, source: EncodedSource, axes: Array) -> None:
+        self.source, self.axes = source, axes
+        self.columns = tuple(Column(f"component {j + 1}") for j in range(len(axes)))
+        self.n_rows, self.ignored = source.n_rows, source.ignored
+        self.dtype = np.dtype(np.float64)
+
+    def pieces(self, start: int, stop: int) -> Iterator[Piece]:
+        """Pieces of the table, a block at a time: sums of products must not depend on how files are cut."""
+        size = self.block_rows
+        for a in range(start, stop, size):
+            parts = list(self.source.pieces(a, min(a + size, stop)))
+            rows = np.concatenate([rows for rows, _ in parts]).astype(np.float64)
+            rows[np.isnan(rows)] = 0.0
+            weights = None if parts[0][1] is None else np.concatenate([w for _, w in parts if w is not None])
+            yield rows @ self.axes.T, weights

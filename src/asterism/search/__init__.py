@@ -1,0 +1,1 @@
+"""What ``find`` does between reading a table and describing its groups: plan, choose, settle, ask again."""

@@ -1,0 +1,88 @@
+"""How a table is looked at: which families suit its columns, and how its rows are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.choose.rows import draw
+from asterism.data.columns import Column
+from asterism.data.encode import EncodedSource
+from asterism.data.source import ArraySource, Source
+from asterism.families.base import Family
+from asterism.families.bernoulli import BernoulliFamily
+from asterism.families.categorical import CategoricalFamily
+from asterism.families.gaussian import GaussianFamily
+from asterism.families.ordinal import OrdinalFamily
+from asterism.families.product import ProductFamily
+from asterism.groups.view import View
+from asterism.methods.pca import fit_pca
+
+SAMPLE = 2000  # rows that structures are compared on
+WIDE = 24  # columns beyond which a table of numbers is reduced first
+KEPT = 0.9  # share of the spread that reduced rows keep
+MOST_DIRECTIONS = 12
+MIXED_STRUCTURES = ("EEI", "VVI", "EEE", "VVV")
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How a table is to be looked at."""
+
+    method: str  # "gaussian", "mixed", "kmeans" or "kmedoids": who makes the groups
+    view: View  # of the rows the mixture is made of
+    families: Mapping[str, Family]  # that compete, by structure; none: those of normal groups
+    said: str  # what was decided and why
+
+
+def plan_for(source: Source, encoded: EncodedSource, method: str, seed: int) -> Plan:
+    """The plan of a table: its kinds of column and its shape decide."""
+    numeric = all(column.kind == "numeric" for column in source.columns)
+    d = encoded.n_columns
+    if not numeric and d <= 4 * WIDE and method != "gaussian":
+        some = any(column.kind == "numeric" for column in source.columns)
+        families = {s: mixed_family(source.columns, s) for s in (MIXED_STRUCTURES if some else ("EEI",))}
+        said = "A mixture in which each column has a distribution of its own kind."
+        return Plan("mixed" if method == "auto" else method, View(), families, said)
+    wanted = "gaussian" if method in ("auto", "mixed") else method
+    if d <= WIDE:
+        return Plan(wanted, View(encoded.encoding), {}, "Mixtures of normal groups, in the scaled columns.")
+    axes, kept = _directions(encoded, seed)
+    said = (
+        f"{d} columns are many: mixtures of normal groups in {len(axes)} principal directions, which hold "
+        f"{kept:.0%} of the spread."
+    )
+    return Plan(wanted, View(encoded.encoding, axes), {}, said)
+
+
+def mixed_family(columns: Sequence[Column], structure: str) -> ProductFamily:
+    """A family for each kind of column; priors keep a level that a small group lacks from being impossible there."""
+    where = {kind: tuple(j for j, c in enumerate(columns) if c.kind == kind) for kind in MADE_OF}
+    parts = (
+        (MADE_OF[kind](structure, tuple(len(columns[j].levels) for j in js)), js)
+        for kind, js in where.items()
+        if js
+    )
+    return ProductFamily(tuple(parts))
+
+
+MADE_OF: dict[str, Any] = {
+    "numeric": lambda structure, _: GaussianFamily(structure),
+    "categorical": lambda _, levels: CategoricalFamily(levels, "conjugate"),
+    "boolean": lambda *_: BernoulliFamily("conjugate"),
+    "ordinal": lambda _, levels: OrdinalFamily(levels, "conjugate"),
+}
+
+
+def _directions(encoded: EncodedSource, seed: int) -> tuple[NDArray[np.float64], float]:
+    """Principal directions (m, D) of a sample (missing cells at their means), and the share they hold."""
+    rows = draw(encoded, SAMPLE, seed)
+    table = ArraySource(np.nan_to_num(rows.x), rows.weights)
+    found = fit_pca(table, None, seed=seed)
+    share = np.cumsum(found.variances) / max(float(found.variances.sum()), np.finfo(float).tiny)
+    m = min(int(np.searchsorted(share, KEPT)) + 1, MOST_DIRECTIONS, len(share))
+    return np.ascontiguousarray(found.directions[:m]), float(share[m - 1])
