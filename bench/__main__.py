@@ -1,4 +1,4 @@
-"""``python -m bench compress|kmeans|medoids|mixture|pca|trees``, from the root of the project."""
+"""``python -m bench choose|compress|kmeans|medoids|mixture|pca|trees``, from the root of the project."""
 
 from __future__ import annotations
 
@@ -11,24 +11,27 @@ def main() -> None:
         prog="python -m bench", description="Asterism beside its peers, in one run."
     )
     parser.add_argument(
-        "method", choices=["compress", "kmeans", "medoids", "mixture", "pca", "trees", "metrics"]
+        "method", choices=["choose", "compress", "kmeans", "medoids", "mixture", "pca", "trees", "metrics"]
     )
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, for a first look")
     parser.add_argument("--tiny", action="store_true", help="a few rows: does it run at all?")
     parser.add_argument("--only", default="", metavar="CASE", help="cases whose name has these words in it")
+    parser.add_argument("--seed", type=int, help="seed of generated tables, where a method has many (choose)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number measured")
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
     options = parser.parse_args()
 
     # Not at the top: worker processes import this file too, before their threads are limited.
-    from bench import compress, kmeans, medoids, metrics, mixture, pca, trees
+    from bench import choose, compress, kmeans, medoids, metrics, mixture, pca, trees
     from bench.report import Session
 
     size = "tiny" if options.tiny else "quick" if options.quick else "full"
-    modules = (compress, kmeans, medoids, metrics, mixture, pca, trees)
+    modules = (choose, compress, kmeans, medoids, metrics, mixture, pca, trees)
     method = {module.__name__.rpartition(".")[2]: module for module in modules}[options.method]
     words = options.only.split()
     cases = [case for case in method.cases(size) if all(word in case.name for word in words)]
+    if options.seed is not None and hasattr(method, "seeded"):
+        cases = [method.seeded(case, options.seed) for case in cases]
     if options.list or not cases:
         print(
             "\n".join(case.name for case in cases) or f"no case has {options.only!r} in its name; see --list"

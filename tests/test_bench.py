@@ -55,11 +55,30 @@ def test_bench_times_everyone_who_is_installed_and_lists_who_is_not(tmp_path: Pa
     assert "lloyd: never slower than the fastest peer" in out
 
 
+def test_choosing_is_counted_for_everybody_on_the_same_tables() -> None:
+    out = run_bench("choose", "--tiny", "--only", "sets", "--seed", "5")
+    assert "2 tables, 1 of them without groups" in out
+    for name in ("asterism", "BIC loop", "silhouette", "gap"):
+        assert f"{name:12} exact " in out
+    assert "sets: no false alarm" in out
+
+
+def test_hits_alarms_and_sure_verdicts_are_counted(bench) -> None:
+    from bench import choose
+    from bench.choose_sets import LabelledSet
+
+    tables = [LabelledSet("", "", np.zeros((2, 1)), k) for k in (3, 3, 1, 1)]
+    answers = [choose.Answer(*a) for a in ((3, 0.95), (4, 0.9), (1, 0.5), (2, 0.2))]
+    assert choose.scores(tables, answers) == {
+        "objective": 2.0, "within one": 4.0, "false alarms": 1.0, "sure": 2.0, "sure and right": 1.0,
+    }  # fmt: skip
+
+
 def test_every_case_has_a_name_of_its_own(bench) -> None:
-    from bench import kmeans, pca
+    from bench import kmeans, medoids, pca, trees
 
     for size in ("full", "quick", "tiny"):
-        names = [case.name for method in (kmeans, pca) for case in method.cases(size)]
+        names = [case.name for method in (kmeans, medoids, pca, trees) for case in method.cases(size)]
         assert len(set(names)) == len(names)
 
 
@@ -97,6 +116,30 @@ def test_peak_memory_is_that_of_the_call_even_after_a_larger_one(bench) -> None:
         assert measured(take, nothing, X, {"megabytes": megabytes}).memory / 2**20 == pytest.approx(
             megabytes, abs=5
         )
+
+
+def test_a_contestant_with_a_clock_of_its_own_is_timed_by_it(bench) -> None:
+    from bench.harness import measured
+
+    def slow(X: np.ndarray) -> float:
+        return 0.125
+
+    turn = measured(slow, lambda X, found: {"seconds": found, "objective": 1.0}, np.zeros((1, 1)), {})
+    assert turn.seconds == 0.125
+    assert turn.facts == {"objective": 1.0}
+    assert turn.resident >= turn.memory
+
+
+@pytest.mark.parametrize(("method", "words"), [("medoids", "medoids-large"), ("trees", "ward 100x8")])
+def test_the_benchmarks_of_trees_and_medoids_run_and_agree_on_the_objective(
+    method: str, words: str, tmp_path: Path
+) -> None:
+    run_bench(method, "--tiny", "--only", words, "--json", str(tmp_path / "numbers.json"))
+    for case in json.loads((tmp_path / "numbers.json").read_text())["cases"]:
+        found = {r["name"]: r["turns"][0]["facts"]["objective"] for r in case["results"] if r["turns"]}
+        assert "asterism" in found
+        if method == "trees":  # the same tree; medoids may differ, and are better or worse
+            assert list(found.values()) == pytest.approx([found["asterism"]] * len(found), rel=1e-9)
 
 
 def test_a_contestant_that_fails_is_reported_and_others_go_on(bench, tmp_path: Path) -> None:
