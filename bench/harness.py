@@ -64,6 +64,7 @@ class Turn:
     seconds: float
     memory: int  # bytes: peak resident size during the call minus resident size before it
     facts: dict[str, float]  # what the judge found
+    resident: int = 0  # bytes: the peak itself, interpreter and table included
 
 
 @dataclass
@@ -85,6 +86,10 @@ class Result:
     @property
     def memory(self) -> int:
         return max(turn.memory for turn in self.turns)
+
+    @property
+    def resident(self) -> int:
+        return max(turn.resident for turn in self.turns)
 
     def fact(self, name: str) -> float | None:
         """The mean over turns; None where the judge did not say."""
@@ -206,14 +211,18 @@ def _serve(line: Connection, fit: Fit, judge: Judge, table: Path, warm_up: Param
 
 
 def measured(fit: Fit, judge: Judge, X: np.ndarray, params: Params) -> Turn:
-    """One call: its time, its peak memory beyond what was there before, and the judge's facts."""
+    """One call: its time, its peak memory beyond what was there before, and the judge's facts.
+
+    A contestant of another language has a clock of its own: the fact ``seconds``, without starting and reading.
+    """
     _tidy()
     before = _resident("VmRSS")
     began = time.perf_counter()
     found = fit(X, **params)
     seconds = time.perf_counter() - began
-    memory = max(_resident("VmHWM") - before, 0)
-    return Turn(seconds, memory, judge(X, found, **params))
+    peak = _resident("VmHWM")
+    facts = judge(X, found, **params)
+    return Turn(facts.pop("seconds", seconds), max(peak - before, 0), facts, peak)
 
 
 def _pin() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import runpy
 
 import numpy as np
 import pandas
@@ -54,6 +55,13 @@ def test_outliers_move_means_but_not_medoids(X):
     means = KMeans(3, n_init=10, random_state=0).fit(spoiled, sample_weight=weights)
     assert keeps_the_groups(medoids.labels_)
     assert not keeps_the_groups(means.labels_)
+
+
+def test_example_of_outliers_shows_medoids_keeping_what_means_lose(root, capsys):
+    runpy.run_path(str(root / "examples" / "outliers.py"), run_name="__main__")
+    means, medoids = (float(line.split()[-1]) for line in capsys.readouterr().out.splitlines())
+    assert medoids == 1.0
+    assert means < 0.7
 
 
 def test_attributes_agree_with_each_other(X):

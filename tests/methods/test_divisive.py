@@ -49,6 +49,25 @@ def test_tree_and_coefficient_equal_r(name, metric):
             assert same_partition(cut_tree(tree, k=k), labels)
 
 
+def lehmer_table(n, d):
+    """The rows of generate_large.R."""
+    state, cells = 1, []
+    for _ in range(n * d):
+        state = state * 16807 % 2147483647
+        cells.append(state / 2147483647)
+    return np.array(cells).reshape(n, d) + (np.arange(n) % 5 * 0.75)[:, None]
+
+
+def test_tree_of_two_thousand_rows_equals_r():
+    theirs = json.loads((Path(__file__).parents[1] / "oracles/cluster_trees/large.json").read_text())
+    X = lehmer_table(2000, 3)
+    tree = split_matrix(square(ArraySource(X), "euclidean"), np.ones(len(X)))
+    np.testing.assert_allclose(tree[:, 2], theirs["heights"], rtol=1e-10)
+    assert coefficient(tree) == pytest.approx(theirs["dc"], rel=1e-9)
+    for k, labels in theirs["cuts"].items():
+        assert same_partition(cut_tree(tree, k=int(k)), labels)
+
+
 @pytest.mark.parametrize("name", VALUES)
 @pytest.mark.parametrize("linkage", ["single", "complete", "average", "weighted"])
 def test_agglomerative_coefficient_equals_r(name, linkage):
