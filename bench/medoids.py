@@ -124,7 +124,7 @@ GOWER = [
 # --- judges -----------------------------------------------------------------------------------------------------
 
 
-def judge(X: np.ndarray, found: Any, seed: int) -> dict[str, float]:  # noqa: ARG001  one signature for all
+def judge(X: np.ndarray, found: Any, seed: int) -> dict[str, float]:
     """The sum of the distances of all rows to the nearest medoid."""
     if isinstance(found, dict):
         return {**judge(X, found["medoids"], seed), "seconds": found["seconds"]}

@@ -25,6 +25,7 @@ def table(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
+    """Fit both, and say how well each agrees with the groups."""
     X, truth = table()
     for estimator in (KMeans(GROUPS, n_init=10, random_state=0), KMedoids(GROUPS, random_state=0)):
         labels = estimator.fit(X).labels_[: len(truth)]
