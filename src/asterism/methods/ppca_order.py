@@ -7,7 +7,8 @@ H = sum w (x - mean)(x - mean)' of those left out, a_i = v_i' H v_i,
                             + sum_{i<=m} a_i / l_i + sum_{i>m} a_i / s2)
 
 so folds cost one pass that takes the moments of each, and one decomposition a fold. Where cells are missing every
-m is fitted by EM, upwards until BIC has not improved for a while.
+m is fitted by EM, upwards until BIC has not improved for a while. Of the rows left out the fewest components count
+that are within one standard error of the best.
 
 Reference: Minka (2000), Automatic choice of dimensionality for PCA. NIPS 13 (what BIC approximates).
 """
@@ -191,5 +192,15 @@ def _chosen(criterion: str, tried: NDArray[np.int64], bic: Vector, held: NDArray
     none = np.full(len(tried), np.nan)
     mean = some.mean(axis=0) if len(some) else none
     error = some.std(axis=0, ddof=1) / np.sqrt(len(some)) if len(some) > 1 else none
-    best = int(np.argmin(bic)) if criterion == "bic" else int(np.argmax(mean))
+    best = int(np.argmin(bic)) if criterion == "bic" else _fewest(some)
     return Order(int(tried[best]), criterion, tried, bic, mean, error)
+
+
+def _fewest(held: NDArray[np.float64]) -> int:
+    """The first of (folds, c) that is no worse than the best by more than the standard error of the difference.
+
+    Components beyond the true ones cost next to nothing on rows left out, so the best alone is often too many.
+    """
+    behind = held - held[:, [int(np.argmax(held.mean(axis=0)))]]
+    error = behind.std(axis=0, ddof=1) / np.sqrt(len(held))
+    return int(np.argmax(behind.mean(axis=0) >= -error))
