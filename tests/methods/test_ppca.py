@@ -202,11 +202,12 @@ def test_an_offset_of_1e9_changes_nothing():
 
 
 def test_same_bits_for_any_number_of_threads():
-    rows = holed(table(70_000, 9, 3))
+    rows = holed(table(66_000, 9, 3))
+    assert len(rows) > 2 * ArraySource(rows).block_rows
     found = []
-    for n_threads in (1, 2, 5):
+    for n_threads in (1, 3):
         with asterism.engine(n_threads=n_threads):
-            found.append(fit_ppca(ArraySource(rows), 3, tol=1e-4))
+            found.append(fit_ppca(ArraySource(rows), 3, tol=1e-3))
     for other in found[1:]:
         assert_array_equal(other.loadings, found[0].loadings)
         assert other.log_likelihood == found[0].log_likelihood

@@ -10,7 +10,8 @@ import asterism
 from asterism import TruncatedSVD
 from asterism.data.source import ArraySource
 from asterism.errors import DataError, ParameterError
-from asterism.methods.lanczos import lanczos
+from asterism.methods.krylov import Krylov, leading_pairs
+from asterism.methods.squares import Product, SquaresOperator
 from asterism.methods.svd import full_svd, leading_factors, sparse_rows
 
 
@@ -97,19 +98,58 @@ def test_a_loose_tolerance_still_finds_most():
     assert (loose.singular_values_**2).sum() > 0.98 * (exact.singular_values_**2).sum()
 
 
-def test_lanczos_survives_restarts_and_low_rank():
+class Given(SquaresOperator):
+    """A matrix instead of a sum over rows."""
+
+    def visit(self, q, block):
+        return Product(self.source @ q)
+
+
+def leading(matrix, m, tol, width=8, blocks=24):
+    method = Krylov(Given(matrix, tol, len(matrix), 0.0), len(matrix), m, width, blocks, "values")
+    return leading_pairs(method, ArraySource(np.zeros((1, 1))), 0, "")
+
+
+@pytest.mark.parametrize(("width", "blocks"), [(8, 24), (13, 5), (2, 3)])
+def test_lanczos_survives_restarts(width, blocks):
     rng = np.random.default_rng(0)
     q = np.linalg.qr(rng.normal(size=(300, 300)))[0]
     values = 1 / np.arange(1, 301) ** 0.1  # close together: many passes
     a = (q * values) @ q.T
-    found, vectors, settled = lanczos(lambda z: a @ z, 300, 5, 1e-10, 0)
-    assert settled
+    found, vectors = leading(a, 5, 1e-10, width, blocks)
     assert_allclose(found, values[:5], rtol=1e-12)
     assert_allclose(a @ vectors, vectors * found, atol=1e-9)
+
+
+def test_lanczos_stops_where_there_is_nothing_more():
     b = low_rank(50, 40, 3)
-    found, _, settled = lanczos(lambda z: b.T @ (b @ z), 40, 5, 1e-10, 0)
-    assert settled
+    found, _ = leading(b.T @ b, 5, 1e-10)
     assert_allclose(found, np.linalg.svd(b, compute_uv=False)[:5] ** 2, atol=1e-9)
+
+
+def test_more_values_than_the_rank_are_zeros_with_orthonormal_directions():
+    a = sparse.csr_array(low_rank(60, 50, 2))
+    found = TruncatedSVD(15, tol=0).fit(a)
+    assert_allclose(found.singular_values_[:2], np.linalg.svd(a.toarray(), compute_uv=False)[:2], rtol=1e-10)
+    assert_allclose(found.singular_values_[2:], 0, atol=1e-5)
+    assert_allclose(found.components_ @ found.components_.T, np.eye(15), atol=1e-10)
+
+
+def test_lanczos_can_be_interrupted_and_taken_up_again(tmp_path):
+    a = sparse.random(3000, 400, density=0.02, random_state=0, format="csr")
+    whole = TruncatedSVD(4, tol=1e-8).fit(a).components_
+    calls = []
+
+    def stop(event):
+        calls.append(event)
+        if len(calls) == 4:
+            raise RuntimeError("the power went out")
+
+    with pytest.raises(RuntimeError), asterism.engine(checkpoint=tmp_path / "svd", progress=stop):
+        TruncatedSVD(4, tol=1e-8).fit(a)
+    with asterism.engine(checkpoint=tmp_path / "svd"):
+        again = TruncatedSVD(4, tol=1e-8).fit(a).components_
+    assert_array_equal(again, whole)
 
 
 def test_weights_are_copies():

@@ -7,7 +7,7 @@
     users x items  s are the strengths of concepts, U how much users are drawn to each, V how much items are about it
 
 Three ways to the few largest of them (``leading_factors``), as for PCA but about 0 instead of the mean: from A'A
-where d is small, from the full decomposition where A is, and by Lanczos (``methods.lanczos``) where it is large both
+where d is small, from the full decomposition where A is, and by Lanczos (``methods.squares``) where it is large both
 ways, or sparse.
 
 References
@@ -33,7 +33,7 @@ from asterism.engines.reduce import map_rows, reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import DataError, ParameterError
 from asterism.methods.components import EPS, signed
-from asterism.methods.lanczos import Product, SparseRows, leading_singular
+from asterism.methods.squares import Product, SparseRows, leading_singular
 from asterism.stats.moments import ColumnMoments
 
 Array = NDArray[np.float64]
@@ -144,7 +144,7 @@ def leading_factors(source: Source, d: int, m: int, tol: float = 0.0, seed: int 
         product = reduce(source, _squares).product
         values, vectors = linalg.eigh(product, subset_by_index=(d - m, d - 1))
         return Leading(np.sqrt(np.maximum(values[::-1], 0.0)), signed(vectors[:, ::-1].T), total)
-    values, right = leading_singular(source, d, int(m), tol, seed)
+    values, right = leading_singular(source, d, int(m), tol, total, seed)
     return Leading(values, signed(right), total)
 
 
