@@ -1,4 +1,4 @@
-"""``python -m bench choose|compress|kmeans|medoids|mixture|pca|trees``, from the root of the project."""
+"""``python -m bench choose|compress|kmeans|medoids|metrics|mixture|pca|reduce|trees``, from the project's root."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ def main() -> None:
         prog="python -m bench", description="Asterism beside its peers, in one run."
     )
     parser.add_argument(
-        "method", choices=["choose", "compress", "kmeans", "medoids", "mixture", "pca", "trees", "metrics"]
+        "method",
+        choices=["choose", "compress", "kmeans", "medoids", "metrics", "mixture", "pca", "reduce", "trees"],
     )
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, for a first look")
     parser.add_argument("--tiny", action="store_true", help="a few rows: does it run at all?")
@@ -22,11 +23,11 @@ def main() -> None:
     options = parser.parse_args()
 
     # Not at the top: worker processes import this file too, before their threads are limited.
-    from bench import choose, compress, kmeans, medoids, metrics, mixture, pca, trees
+    from bench import choose, compress, kmeans, medoids, metrics, mixture, pca, reduce, trees
     from bench.report import Session
 
     size = "tiny" if options.tiny else "quick" if options.quick else "full"
-    modules = (choose, compress, kmeans, medoids, metrics, mixture, pca, trees)
+    modules = (choose, compress, kmeans, medoids, metrics, mixture, pca, reduce, trees)
     method = {module.__name__.rpartition(".")[2]: module for module in modules}[options.method]
     words = options.only.split()
     cases = [case for case in method.cases(size) if all(word in case.name for word in words)]

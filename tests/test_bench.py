@@ -74,6 +74,21 @@ def test_hits_alarms_and_sure_verdicts_are_counted(bench) -> None:
     }  # fmt: skip
 
 
+def test_the_bench_of_fewer_dimensions_judges_everybody(tmp_path: Path) -> None:
+    run_bench("reduce", "--tiny", "--json", str(tmp_path / "numbers.json"))
+    numbers = json.loads((tmp_path / "numbers.json").read_text())
+    ica, svd, ppca = numbers["cases"]
+    distances = [result["turns"][0]["facts"]["objective"] for result in ica["results"]]
+    assert min(distances) > 0
+    assert max(distances) < 0.05
+    left = [result["turns"][0]["facts"]["objective"] for result in svd["results"]]
+    assert left[0] == pytest.approx(left[-1], rel=1e-2)
+    assert len(ppca["remarks"]) == 5
+    met = {bar["text"]: bar["met"] for bar in numbers["bars"]}
+    assert len(met) == 7
+    assert all(met[text] for text in met if text.startswith("ppca"))
+
+
 def test_every_case_has_a_name_of_its_own(bench) -> None:
     from bench import kmeans, medoids, pca, trees
 
