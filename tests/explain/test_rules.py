@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from asterism.data.columns import Column
 from asterism.data.source import ArraySource
 from asterism.explain.rules import Condition, counted, find_rule
-from asterism.explain.words import short_between
+from asterism.methods.kdtree import short_number
 
 COLUMNS = (
     Column("a"),
@@ -127,4 +127,4 @@ def test_precision_and_recall_are_counted_over_the_whole_table() -> None:
 def test_short_thresholds_divide_as_asked(low, gap) -> None:
     high = low + gap
     if high > low:
-        assert low <= short_between(low, high) < high
+        assert low <= short_number(low, high) < high

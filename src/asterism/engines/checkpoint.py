@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.source import Source
+from asterism.data.whole import write_whole
 from asterism.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -96,21 +96,13 @@ def _identity(method: Method[Any], source: Source, starts: Sequence[Any]) -> Ite
 
 
 def write_arrays(path: Path, arrays: dict[str, NDArray[Any]], meta: dict[str, str]) -> None:
-    """Write a safetensors file aside, then rename it: a reader sees the old file or the new, never a half."""
+    """Write a safetensors file, whole or not at all."""
     from safetensors.numpy import save
 
     # safetensors writes the memory of an array without its strides: hand it contiguous ones only
     # (np.ascontiguousarray would make a number into a vector).
     data = save({name: np.asarray(a, order="C") for name, a in arrays.items()}, metadata=meta)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with aside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    write_whole(path, data)
 
 
 def read_arrays(path: Path, expected: str) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

@@ -32,7 +32,8 @@ from asterism.data.columns import Column
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
 from asterism.explain.profiles import Labels
-from asterism.explain.words import listed, number_text, short_between
+from asterism.explain.words import listed, number_text
+from asterism.methods.kdtree import short_number
 
 DEPTH = 3
 BEAM = 6  # paths followed at a time
@@ -207,9 +208,7 @@ def _thresholds(
         h = hits[cuts] if at_most else hits[-1] - hits[cuts]
         t = taken[cuts] if at_most else taken[-1] - taken[cuts]
         cut = int(cuts[int(np.argmax(2.0 * h / (t + there)))])
-        value = (
-            float(cells[cut]) if column.levels else short_between(float(cells[cut]), float(cells[cut + 1]))
-        )
+        value = float(cells[cut]) if column.levels else short_number(float(cells[cut]), float(cells[cut + 1]))
         yield Condition(column, j, high=value) if at_most else Condition(column, j, low=value)
 
 

@@ -21,20 +21,6 @@ def number_text(value: float, digits: int = 4) -> str:
     return text
 
 
-def short_between(low: float, high: float) -> float:
-    """The number of fewest digits t with ``low <= t < high``: a threshold that reads well.
-
-    >>> short_between(205.0, 207.0), short_between(3.14159, 3.2), short_between(0.1, 0.1000001)
-    (206.0, 3.17, 0.1)
-    """
-    middle = low + (high - low) / 2
-    for digits in range(1, 18):
-        candidate = float(f"{middle:.{digits}g}")
-        if low <= candidate < high:
-            return candidate
-    return low
-
-
 def listed(words: list[str], last: str = "and") -> str:
     """Words with commas, and one word before the last.
 

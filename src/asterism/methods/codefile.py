@@ -14,7 +14,6 @@ Everything is measured against the header before it is used; nothing is unpacked
 from __future__ import annotations
 
 import json
-import os
 import struct
 import zlib
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism.data.whole import write_whole
 from asterism.errors import ModelFileError
 from asterism.methods.quantize import Codes, checked_codes, code_bits, code_type, decode
 
@@ -121,17 +121,9 @@ def code_bytes(coded: CodedRows, coding: Coding = "auto") -> bytes:
 
 
 def write_codes(path: Path, coded: CodedRows, coding: Coding = "auto") -> int:
-    """Write the file aside, then rename it: whole or not at all. Returns its size in bytes."""
+    """Write the file, whole or not at all. Returns its size in bytes."""
     data = code_bytes(coded, coding)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with aside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    write_whole(path, data)
     return len(data)
 
 
