@@ -54,10 +54,11 @@ def run(case: Case, session: Session) -> Report:
 
 def compress_asterism(X: np.ndarray, seed: int) -> np.ndarray:
     from asterism import VectorQuantizer
+    from asterism.methods.quantize import decode
 
-    # Two or three steps from the split start: on, the error falls by 2 % at twice the time.
-    vq = VectorQuantizer(COLOURS, tol=1e-2, random_state=seed).fit(X)
-    return np.rint(vq.codebooks_[0]).astype(np.uint8).take(vq.codes_, axis=0)
+    # Two steps from the split start; thirty more win 3 %.
+    vq = VectorQuantizer(COLOURS, tol=5e-2, random_state=seed).fit(X)
+    return decode([np.rint(vq.codebooks_[0]).astype(np.uint8)], vq.codes_)
 
 
 def compress_sklearn(X: np.ndarray, seed: int) -> np.ndarray:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from asterism.kernels.compiled import exact_kernel, kernel
 
 GROUP = 4  # candidates looked at together
+SLACK = 0.25  # of a squared distance: more than float32 can be wrong by
 
 
 @kernel
@@ -41,30 +42,32 @@ def add_colours(
 
 @exact_kernel
 def list_candidates(
-    codes: NDArray[np.float64],  # (4, k) in: a row a channel
-    middles: NDArray[np.float64],  # (m, 4) in: the middle of each cell
-    halves: NDArray[np.float64],  # (4,) in: half the side of a cell, 0 for channels that are not there
+    codes: NDArray[np.float32],  # (d, k) in: a row a channel
+    middles: NDArray[np.float32],  # (m, d) in: the middle of each cell
+    half: float,  # half the side of a cell
     starts: NDArray[np.int32],  # (m + 1,) out: where each cell's list starts, then where the last one ends
     lists: NDArray[np.int32],  # (m (k + 3) + 1,) out: the codes that can be nearest in a cell, lowest first
 ) -> None:
     """A code can be nearest in a cell if it is no farther from its near side than some code from its far side.
 
-    Ties are kept, so the first code among equally near ones is always in the list. Lists are filled up to whole
-    groups with their last code, which changes nothing: processors guess the end of such loops right more often.
+    Ties are kept, so the first code among equally near ones is always in the list. Float32 is wrong by less than
+    2e-2 here (255^2 of 2^-24, some times over), and ``SLACK`` is more. Lists are filled up to whole groups with
+    their last code, which changes nothing: processors guess the end of such loops right more often.
     """
-    k = codes.shape[1]
-    near, far, found = np.empty(k), np.empty(k), 0
+    d, k = codes.shape
+    near, far, found = np.empty(k, np.float32), np.empty(k, np.float32), 0
+    side = np.float32(half)
     for cell in range(len(middles)):
         near[:] = 0.0
         far[:] = 0.0
-        for j in range(4):
-            middle, half = middles[cell, j], halves[j]
+        for j in range(d):
+            middle = middles[cell, j]
             for c in range(k):
                 away = abs(codes[j, c] - middle)
-                beyond = max(away - half, 0.0)
-                far[c] += (away + half) * (away + half)
+                beyond = max(away - side, np.float32(0.0))
+                far[c] += (away + side) * (away + side)
                 near[c] += beyond * beyond
-        cutoff = far.min() * (1.0 + 1e-12)  # rounding must not lose a code
+        cutoff = far.min() + np.float32(SLACK)
         starts[cell] = found
         for c in range(k):
             lists[found] = c
@@ -84,7 +87,7 @@ def encode_colours(
     slots: NDArray[np.int32],  # (2^(bits d),) in: the number of a cell's list
     starts: NDArray[np.int32],  # (m + 1,) in
     lists: NDArray[np.int32],  # (starts[m],) in
-    labels: NDArray[np.int32],  # (n,) out
+    labels: NDArray[Any],  # (n,) out
     mass: NDArray[np.float64],  # (k,) changed: weight of the rows of each code
 ) -> float:
     """argmin_c ||x - c||^2, the first among equals; returns sum w min ||x - c||^2.
@@ -174,3 +177,16 @@ def widest_axis(
         if squares > widest and low and high:  # a cut at the mean leaves points on both sides
             widest, axis = squares, j
     return widest, axis
+
+
+@kernel
+def take_rows(
+    book: NDArray[Any],  # (k, e) in
+    codes: NDArray[Any],  # (n,) in, whole numbers below k
+    out: NDArray[Any],  # (n, e) out
+) -> None:
+    """out_i = book[code_i]; np.take would make whole numbers of 8 bytes of the codes first."""
+    for i in range(len(codes)):
+        row = book[codes[i]]
+        for j in range(book.shape[1]):
+            out[i, j] = row[j]

@@ -12,13 +12,15 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector
-from asterism.data.source import ArraySource, Source
+from asterism.data.block import Block, Vector, block_of, unit_weights
+from asterism.data.source import ArraySource, Piece, Source
 from asterism.engines.reduce import reduce
 from asterism.errors import TooFewRowsError
 from asterism.methods.kmeans import KMeansFit, check_settings, fit_kmeans
@@ -28,13 +30,45 @@ CELL_BITS = 15  # of a cell's number: 32 steps a channel of a colour picture
 MANY_CELLS = 8  # cells for each code, below which every colour counts by itself
 
 
-def is_picture(source: Source) -> bool:
-    """Whether rows are colours: bytes in at most four columns."""
-    return (
+def as_pixels(source: Source) -> Pixels | None:
+    """The rows as colours, if they are bytes in at most four columns."""
+    if (
         isinstance(source, ArraySource)
         and source.array.dtype == np.uint8
         and source.n_columns <= MOST_CHANNELS
-    )
+    ):
+        return Pixels(source)
+    return None
+
+
+class Pixels(Source):
+    """The colours of a picture as they are: blocks of bytes, which the kernels of colours take.
+
+    As float64 they would be eight times as large, and making them so takes as long as all that is done with them.
+    """
+
+    def __init__(self, source: ArraySource) -> None:
+        self.array, self.weights = np.ascontiguousarray(source.array), source.weights
+        self.columns, self.n_rows, self.dtype = source.columns, source.n_rows, source.dtype
+
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Block]:
+        """Logical blocks ``first:last`` in order."""
+        size = self.block_rows
+        for start in range(
+            first * size, self.n_rows if last is None else min(last * size, self.n_rows), size
+        ):
+            here = slice(start, min(start + size, self.n_rows))
+            rows: NDArray[Any] = self.array[here].view()
+            rows.flags.writeable = False
+            weights = unit_weights(len(rows)) if self.weights is None else self.weights[here]
+            yield Block(rows, block_of(np.empty((len(rows), 0)), weights).weights, start)
+
+    def pieces(self, start: int, stop: int) -> Iterator[Piece]:
+        """For those who want numbers."""
+        yield (
+            self.array[start:stop].astype(np.float64),
+            None if self.weights is None else self.weights[start:stop],
+        )
 
 
 # --- the statistic ----------------------------------------------------------------------------------------------
@@ -160,25 +194,28 @@ class ColourIndex:
         k, d = codes.shape
         bits = cell_bits(d)
         side = 1 << (8 - bits)
-        padded, middles = np.zeros((k, MOST_CHANNELS)), np.zeros((len(seen), MOST_CHANNELS))
+        padded = np.zeros((k, MOST_CHANNELS))
         padded[:, :d] = codes
-        middles[:, :d] = np.stack(np.unravel_index(seen, (1 << bits,) * d), axis=1) * side + (side - 1) / 2
-        halves = np.where(np.arange(MOST_CHANNELS) < d, (side - 1) / 2, 0.0)
+        half = (side - 1) / 2
+        middles = np.stack(np.unravel_index(seen, (1 << bits,) * d), axis=1) * np.float32(side) + np.float32(
+            half
+        )
         everything = np.minimum(np.arange(-(-k // GROUP) * GROUP), k - 1)
         starts = np.empty(len(seen) + 2, np.int32)
         lists = np.empty(len(seen) * (k + GROUP) + 1, np.int32)
-        list_candidates(np.ascontiguousarray(padded.T), middles, halves, starts[:-1], lists)
+        list_candidates(np.ascontiguousarray(codes.T, np.float32), middles, half, starts[:-1], lists)
         starts[-1] = starts[-2] + len(everything)
         lists = np.concatenate([lists[: starts[-2]], everything.astype(np.int32)])
         slots = np.full(1 << (bits * d), len(seen), np.int32)
         slots[seen] = np.arange(len(seen))
         return cls(padded, bits, slots, starts, lists)
 
-    def encode(self, block: Block) -> tuple[NDArray[np.int32], float, Vector]:
+    def encode(self, block: Block) -> tuple[NDArray[np.unsignedinteger[Any]], float, Vector]:
         """(n,) the nearest code of every colour, the sum of w ||x - c||^2, and (k,) the codes' weights."""
         from asterism.kernels.colours import encode_colours
 
-        labels, mass = np.empty(len(block), np.int32), np.zeros(len(self.codes))
+        k = len(self.codes)
+        labels, mass = np.empty(len(block), np.min_scalar_type(k - 1)), np.zeros(k)
         squares = encode_colours(
             block.rows,
             block.weights,

@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 from asterism.data.block import Block, Vector, block_of
 from asterism.data.finite import require_finite
 from asterism.data.source import Piece, Source
-from asterism.engines.reduce import map_reduce, map_rows, reduce
+from asterism.engines.reduce import map_reduce, reduce
 from asterism.errors import DataError, ParameterError
 from asterism.methods.kmeans import check_settings, fit_kmeans, fit_kmeans_path
 from asterism.methods.lloyd import Centers, labels_of
-from asterism.methods.palette import ColourCells, ColourIndex, fit_palette, is_picture
+from asterism.methods.palette import ColourCells, ColourIndex, Pixels, as_pixels, fit_palette
 
 Codes = NDArray[np.unsignedinteger[Any]]  # (n, s)
 
@@ -141,8 +141,10 @@ def fit_quantizer(
 ) -> QuantizerFit:
     """Codebooks of k codes; bytes in up to four columns are taken for the colours of a picture."""
     edges = column_edges(source.n_columns, n_subspaces)
-    if is_picture(source) and n_subspaces == 1:
-        model, steps, settled = _of_picture(source, k, max_iter, tol)
+    pixels = as_pixels(source) if n_subspaces == 1 else None
+    if pixels is not None:
+        source = pixels
+        model, steps, settled = _of_picture(pixels, k, max_iter, tol)
     else:
         runs = [ColumnRun(source, a, b) for a, b in pairwise(edges)]
         fits = [
@@ -160,7 +162,7 @@ def run_seed(seed: int | None, s: int) -> int | None:
     return seed if seed is None or s == 0 else int(np.random.SeedSequence([seed, s]).generate_state(1)[0])
 
 
-def _of_picture(source: Source, k: int, max_iter: int, tol: float) -> tuple[Quantizer, int, bool]:
+def _of_picture(source: Pixels, k: int, max_iter: int, tol: float) -> tuple[Quantizer, int, bool]:
     cells: ColourCells = reduce(source, ColourCells.of)
     fit = fit_palette(source, cells, k, max_iter=max_iter, tol=tol)
     index = ColourIndex.of(fit.centers, cells.seen)
@@ -207,27 +209,24 @@ def entropy_of(mass: Vector) -> float:
 
 def encode(model: Quantizer, source: Source) -> Codes:
     """(n, s) the nearest code of every row, in every run of columns."""
-    return map_rows(source, partial(_codes_of, model, _picture(model, source), source.names))
+    return encode_and_measure(model, source)[0]
 
 
 def encode_and_measure(model: Quantizer, source: Source) -> tuple[Codes, Usage]:
     """Codes, rate and distortion of any table, in one pass."""
-    return map_reduce(source, partial(_measured, model, _picture(model, source), source.names))
+    pixels = source if isinstance(source, Pixels) else as_pixels(source)
+    if model.index is not None and pixels is not None:
+        return map_reduce(pixels, partial(_colours_measured, model.index))
+    return map_reduce(source, partial(_measured, model, source.names))
 
 
-def _picture(model: Quantizer, source: Source) -> bool:
-    return model.index is not None and is_picture(source)
+def _colours_measured(index: ColourIndex, block: Block) -> tuple[Codes, Usage]:
+    labels, squares, mass = index.encode(block)
+    values = float(block.weights.sum()) * block.rows.shape[1]
+    return labels[:, None], Usage(squares, values, (mass,))
 
 
-def _codes_of(model: Quantizer, picture: bool, names: tuple[str, ...], block: Block) -> Codes:
-    return _measured(model, picture, names, block)[0]
-
-
-def _measured(model: Quantizer, picture: bool, names: tuple[str, ...], block: Block) -> tuple[Codes, Usage]:
-    if picture and model.index is not None:
-        labels, squares, mass = model.index.encode(block)
-        values = float(block.weights.sum()) * block.rows.shape[1]
-        return labels.astype(model.code_type)[:, None], Usage(squares, values, (mass,))
+def _measured(model: Quantizer, names: tuple[str, ...], block: Block) -> tuple[Codes, Usage]:
     require_finite(block, names, missing_ok=True)
     seen = ~np.isnan(block.rows)
     codes = np.empty((len(block), len(model.books)), model.code_type)
@@ -251,9 +250,14 @@ def _nearest(centers: Centers, block: Block, complete: bool) -> tuple[NDArray[np
 
 def decode(books: Sequence[NDArray[Any]], codes: Any) -> NDArray[Any]:
     """(n, d) the rows that codes (n, s) stand for."""
+    from asterism.kernels.colours import take_rows
+
     codes = checked_codes(books, codes)
-    parts: list[NDArray[Any]] = [book.take(codes[:, s], axis=0) for s, book in enumerate(books)]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+    edges = list(accumulate((book.shape[1] for book in books), initial=0))
+    rows = np.empty((len(codes), edges[-1]), np.result_type(*books))
+    for s, book in enumerate(books):
+        take_rows(book, codes[:, s], rows[:, edges[s] : edges[s + 1]])
+    return rows
 
 
 def checked_codes(books: Sequence[NDArray[Any]], codes: Any) -> Codes:
