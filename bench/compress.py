@@ -49,7 +49,7 @@ def run(case: Case, session: Session) -> Report:
     ]
     rounds = [{"seed": seed} for seed in range(case.rounds)]
     results = race(contestants, judge, table, rounds)
-    return Report(case.name, "compress", results, objective="squared error", dtype="uint8")
+    return Report(case.name, "compress", results, over="mean", objective="squared error", dtype="uint8")
 
 
 def compress_asterism(X: np.ndarray, seed: int) -> np.ndarray:

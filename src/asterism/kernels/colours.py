@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import exact_kernel, kernel
 
-GROUP = 4  # candidates looked at together
-SLACK = 0.25  # of a squared distance: more than float32 can be wrong by
+GROUP = 2  # candidates looked at together
 
 
 @kernel
@@ -41,37 +40,69 @@ def add_colours(
 
 
 @exact_kernel
-def list_candidates(
-    codes: NDArray[np.float32],  # (d, k) in: a row a channel
-    middles: NDArray[np.float32],  # (m, d) in: the middle of each cell
-    half: float,  # half the side of a cell
-    starts: NDArray[np.int32],  # (m + 1,) out: where each cell's list starts, then where the last one ends
-    lists: NDArray[np.int32],  # (m (k + 3) + 1,) out: the codes that can be nearest in a cell, lowest first
-) -> None:
-    """A code can be nearest in a cell if it is no farther from its near side than some code from its far side.
+def nearest_in_box(
+    codes: NDArray[np.float64],  # (k, d) in
+    among: NDArray[np.int32],  # (n,) in: numbers of codes
+    box: NDArray[np.float64],  # (2, d) in: its middle, and half its sides
+    near: NDArray[np.float64],  # (n,) out
+    found: NDArray[np.int32],  # (n,) out: those that can be nearest, in the order given
+) -> int:
+    """A code can be nearest in a box if it is no farther from its near side than some code from its far side.
 
-    Ties are kept, so the first code among equally near ones is always in the list. Float32 is wrong by less than
-    2e-2 here (255^2 of 2^-24, some times over), and ``SLACK`` is more. Lists are filled up to whole groups with
-    their last code, which changes nothing: processors guess the end of such loops right more often.
+    Ties are kept, so the first code among equally near ones is always found. Returns how many there are.
     """
-    d, k = codes.shape
-    near, far, found = np.empty(k, np.float32), np.empty(k, np.float32), 0
-    side = np.float32(half)
-    for cell in range(len(middles)):
-        near[:] = 0.0
-        far[:] = 0.0
+    nearest, count = np.inf, 0
+    for i in range(len(among)):
+        low, high = 0.0, 0.0
+        for j in range(codes.shape[1]):
+            away = abs(codes[among[i], j] - box[0, j])
+            beyond = max(away - box[1, j], 0.0)
+            low += beyond * beyond
+            high += (away + box[1, j]) * (away + box[1, j])
+        near[i] = low
+        nearest = min(nearest, high)
+    cutoff = nearest * (1.0 + 1e-12)  # rounding must not lose a code
+    for i in range(len(among)):
+        found[count] = among[i]
+        count += near[i] <= cutoff
+    return count
+
+
+@exact_kernel
+def list_candidates(
+    codes: NDArray[np.float64],  # (k, d) in
+    seen: NDArray[np.intp],  # (m,) in: numbers of cells, ascending
+    bits: int,
+    starts: NDArray[np.int32],  # (m + 1,) out: where each cell's list starts, then where the last one ends
+    lists: NDArray[np.int32],  # (m (k + GROUP)) out: the codes that can be nearest in a cell, lowest first
+) -> None:
+    """First for all cells that differ in the last channel alone, then for each of them, among those.
+
+    Lists are filled up to whole groups with their last code, which changes nothing: processors guess the end of
+    such loops right more often.
+    """
+    k, d = codes.shape
+    everyone, some, near, box = (
+        np.arange(k).astype(np.int32),
+        np.empty(k, np.int32),
+        np.empty(k),
+        np.empty((2, d)),
+    )
+    side, last, found = 1 << (8 - bits), 0, 0
+    for cell in range(len(seen)):
         for j in range(d):
-            middle = middles[cell, j]
-            for c in range(k):
-                away = abs(codes[j, c] - middle)
-                beyond = max(away - side, np.float32(0.0))
-                far[c] += (away + side) * (away + side)
-                near[c] += beyond * beyond
-        cutoff = far.min() + np.float32(SLACK)
+            step = (seen[cell] >> (bits * (d - 1 - j))) & ((1 << bits) - 1)
+            box[0, j], box[1, j] = (step + 0.5) * side - 0.5, (side - 1) / 2
+        if cell == last:
+            while last < len(seen) and seen[last] >> bits == seen[cell] >> bits:
+                last += 1
+            own, longer = box[0, d - 1], 0.5 * side * (seen[last - 1] - seen[cell])
+            box[0, d - 1] += longer
+            box[1, d - 1] += longer
+            count = nearest_in_box(codes, everyone, box, near, some)
+            box[0, d - 1], box[1, d - 1] = own, (side - 1) / 2
         starts[cell] = found
-        for c in range(k):
-            lists[found] = c
-            found += near[c] <= cutoff
+        found += nearest_in_box(codes, some[:count], box, near, lists[found:])
         while (found - starts[cell]) % GROUP:
             lists[found] = lists[found - 1]
             found += 1

@@ -193,17 +193,12 @@ class ColourIndex:
 
         k, d = codes.shape
         bits = cell_bits(d)
-        side = 1 << (8 - bits)
         padded = np.zeros((k, MOST_CHANNELS))
         padded[:, :d] = codes
-        half = (side - 1) / 2
-        middles = np.stack(np.unravel_index(seen, (1 << bits,) * d), axis=1) * np.float32(side) + np.float32(
-            half
-        )
         everything = np.minimum(np.arange(-(-k // GROUP) * GROUP), k - 1)
         starts = np.empty(len(seen) + 2, np.int32)
-        lists = np.empty(len(seen) * (k + GROUP) + 1, np.int32)
-        list_candidates(np.ascontiguousarray(codes.T, np.float32), middles, half, starts[:-1], lists)
+        lists = np.empty(len(seen) * (k + GROUP), np.int32)
+        list_candidates(np.ascontiguousarray(codes), seen, bits, starts[:-1], lists)
         starts[-1] = starts[-2] + len(everything)
         lists = np.concatenate([lists[: starts[-2]], everything.astype(np.int32)])
         slots = np.full(1 << (bits * d), len(seen), np.int32)
