@@ -25,7 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
-from asterism.kernels.scores import TILE, load_lanes, load_rows, score_dots, score_lanes, square_norms
+from asterism.kernels.scores import (
+    TILE,
+    add_constants,
+    load_lanes,
+    load_rows,
+    score_four,
+    score_lanes,
+    square_norms,
+)
 
 UNIT = 2.0**-24  # rounding of float32
 ROUND_DOWN = 1.0 - 2.0**-22  # so that a lead is never overstated
@@ -46,16 +54,21 @@ def assign_block(
     scale: float,  # a power of two that brings the rows near 1: float32 cannot overflow
     missing: bool,  # whether cells may be missing
     drift: NDArray[np.float64],  # (k,) in: how far a group's own centre and the fastest have gone, scaled
-    labels: NDArray[np.int32],  # (n,) out; in: groups before, where ``leads`` are given
+    labels: NDArray[np.int32],  # (n,) in: groups before, -1: none; out: groups now
     leads: NDArray[np.float32],  # (n,) in and out: the drift up to which a row keeps its group; or none
-) -> None:
-    """Label every row with its nearest centre, the first of equally near ones; rows with a lead are left alone."""
+    moved: NDArray[np.int32],  # (n, 2) out: rows that changed their group, and which they left; or none
+) -> int:
+    """Label every row with its nearest centre, the first of equally near ones; rows with a lead are left alone.
+
+    Returns how many rows changed their group.
+    """
     n, d = rows.shape
     k, width = len(centers), slopes.shape[1]
     lanes = width <= FEW_COLUMNS
     plain = rows.itemsize == 4 and not missing and not origin.any() and LEAST < scale < 1.0 / LEAST
     tile = np.zeros(width * TILE, np.float32)  # y, as (width, TILE) in lanes, else as (TILE, width)
     scores = np.empty(len(slopes) * TILE, np.float32)  # (k, TILE)
+    table = scores.reshape((len(slopes), TILE))
     pairs = np.empty((2, 2, TILE), np.float32)  # best and second score, twice: read one, write the other
     names = np.empty((2, TILE), np.int32)
     norms = np.zeros((2, TILE), np.float32)  # ||y||^2 of the cells, and with the masks
@@ -63,35 +76,41 @@ def assign_block(
     shift[:d] = origin
     shift[d] = scale
     margin = error_margin(slopes)
-    pick = np.zeros(TILE + 1, np.int64)  # the rows of a tile, and room for one that is not
+    pick = np.zeros(TILE + 3, np.int64)  # the rows of a tile, and room to fill up a four
     every, unit = np.arange(TILE), np.float32(scale)
-    first = 0
+    first = count = 0
     while first < n:
         first, t = pick_rows(labels, leads, drift, n, first, pick)
         if lanes:
             load_lanes(rows, pick[:t], shift, missing, tile, norms)
             score_lanes(tile, slopes, scores)
-        elif plain and k <= FEW_CENTERS:
-            pick[t] = pick[t - 1] if t else 0
-            square_norms(rows, pick[:t], unit, norms)
-            score_dots(rows, pick[: t + 1], slopes, unit, scores.reshape((len(slopes), TILE)))
+        elif k <= FEW_CENTERS:
+            lines = tile.reshape((TILE, width))
+            pick[t : t + 3] = pick[t - 1] if t else 0
+            for i in range(0, t, 4):
+                four, coming = pick[i : i + 4], pick[i + 4 : min(i + 8, t)]
+                if plain:
+                    square_norms(rows, four, unit, norms[:, i : i + 4])
+                    score_four(rows, four, slopes, table[:, i : i + 4], rows, coming)
+                else:
+                    load_rows(rows, four, shift, missing, lines[i : i + 4], norms[:, i : i + 4])
+                    score_four(lines, every[i : i + 4], slopes, table[:, i : i + 4], rows, coming)
+            if plain:
+                add_constants(slopes, d, unit, table)
         else:
             lines = tile.reshape((TILE, width))
             load_rows(rows, pick[:t], shift, missing, lines, norms)
-            if k <= FEW_CENTERS:
-                score_dots(lines, every, slopes, unit, scores.reshape((len(slopes), TILE)))
-            else:
-                np.dot(slopes, lines.T, scores.reshape((len(slopes), TILE)))
+            np.dot(slopes, lines.T, table)
         side = best_two(scores, k, pairs, names)
         name, pair = names[side], pairs[side]
         if any_close(pair, norms[1], margin, t):
             settle(rows, pick[:t], reference, centers, scores, pair, norms[1], margin, name)
-        for i in range(t):
-            labels[pick[i]] = name[i]
         if len(leads):
             measure_leads(pair, norms, margin, width)
             for i in range(t):
                 leads[pick[i]] = np.float32((pair[0, i] + drift[name[i]]) * ROUND_DOWN)
+        count = write_labels(pick[:t], name, labels, moved, count)
+    return count
 
 
 @kernel
@@ -101,9 +120,13 @@ def pick_rows(
     drift: NDArray[np.float64],  # (k,) in
     n: int,
     first: int,
-    pick: NDArray[np.int64],  # (TILE + 1,) out
+    pick: NDArray[np.int64],  # (at least TILE,) out
 ) -> tuple[int, int]:
-    """The next rows that need a look: all, or those whose lead the centres' drift has used up."""
+    """The next rows that need a look: all, or those whose lead the centres' drift has used up.
+
+    Nobody can guess which rows these are, a processor neither: so there is no branch, and every row is written down,
+    over the one before if that needs no look.
+    """
     t = 0
     if len(leads) == 0:
         t = min(TILE, n - first)
@@ -111,10 +134,35 @@ def pick_rows(
             pick[i] = first + i
         return first + t, t
     while first < n and t < TILE:
+        label = labels[first]
+        new = label < 0
+        ahead = leads[first] > drift[0 if new else label]
         pick[t] = first
-        t += 0 if labels[first] >= 0 and leads[first] > drift[labels[first]] else 1
+        t += 1 - (ahead & (not new))
         first += 1
     return first, t
+
+
+@kernel
+def write_labels(
+    pick: NDArray[np.int64],  # (t,) in
+    name: NDArray[np.int32],  # (TILE,) in
+    labels: NDArray[np.int32],  # (n,) changed
+    moved: NDArray[np.int32],  # (n, 2) out: added to; or none
+    count: int,
+) -> int:
+    """Labels of the rows of a tile; those that change are written down, without a branch as in ``pick_rows``."""
+    if len(moved) == 0:
+        for i in range(len(pick)):
+            labels[pick[i]] = name[i]
+        return 0
+    for i in range(len(pick)):
+        row, new = pick[i], name[i]
+        old = labels[row]
+        labels[row] = new
+        moved[count, 0], moved[count, 1] = row, old
+        count += old != new
+    return count
 
 
 @kernel

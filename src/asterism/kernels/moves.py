@@ -45,8 +45,8 @@ def move_rows(
     weights: NDArray[np.float64],  # (n,) in
     reference: NDArray[np.float64],  # (d,) in
     centers: NDArray[np.float64],  # (k, d) in, from the reference
-    old: NDArray[np.int32],  # (n,) in: groups before, -1: none; out: groups now
-    new: NDArray[np.int32],  # (n,) in: groups now
+    moved: NDArray[np.int32],  # (m, 2) in: rows that changed their group; which they left, -1: none
+    labels: NDArray[np.int32],  # (n,) in: groups now
     grid: NDArray[np.float64],  # (2, d + c) in: B and b of the columns' terms and of their weights
     start: int,  # global number of the first row
     table: NDArray[np.float64],  # (k, 2 (d + c)) changed: high parts, then low parts
@@ -57,11 +57,9 @@ def move_rows(
     """Take rows out of old groups and put them into new ones; returns by how much sum w ||x - c||^2 fell."""
     term = np.zeros(2 * grid.shape[1])
     gain = 0.0
-    for i in range(len(rows)):
-        w, a, b = weights[i], old[i], new[i]
-        if a == b:
-            continue
-        old[i] = b
+    for m in range(len(moved)):
+        i, a = moved[m, 0], moved[m, 1]
+        w, b = weights[i], labels[i]
         if w == 0.0:
             continue
         split_row(rows[i], w, reference, grid, term)

@@ -3,7 +3,7 @@
     score_k = slopes_k . y         y = ((x - origin) * scale | seen), see ``kernels.assign``
 
 Few columns      rows are vector lanes
-Few centres      dot products of two rows with four centres, straight from the table where that can be
+Few centres      dot products of four rows with two centres, straight from the table where that can be
 Many of both     a general matrix product
 """
 
@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
+from asterism.kernels.prefetch import prefetch_rows
 
 TILE = 128  # rows scored together: a tile and its scores stay in the first caches
-NARROW = 4  # columns below which cells are better loaded column by column
+NARROW = 24  # columns below which cells are better loaded column by column
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -39,9 +40,14 @@ def load_lanes(
     scale = shift[d]
     one, zero = np.float32(1.0), np.float32(0.0)
     if d < NARROW:
+        cells = rows.reshape(rows.size)
+        at = np.empty(TILE, np.uint64)  # unsigned: known not to count from the end
+        for i in range(t):
+            at[i] = np.uint64(pick[i] * d)
         for j in range(d):
+            column, origin = cells[j:], shift[j]
             for i in range(t):
-                tile[j * TILE + i] = np.float32((rows[pick[i], j] - shift[j]) * scale)
+                tile[j * TILE + i] = np.float32((column[at[i]] - origin) * scale)
     else:
         for i in range(t):
             row = rows[pick[i]]
@@ -144,51 +150,53 @@ def score_lanes(
 
 
 @lane_sum_kernel
-def score_dots(
+def score_four(
     lines: Floats,  # (n, width) in: tiles with masks, or rows of the table themselves
-    pick: NDArray[np.int64],  # (t + 1,) in: which of them; the last only fills up a pair
+    four: NDArray[np.int64],  # (4,) in: which of them
     slopes: NDArray[np.float32],  # (even, width or more) in
-    scale: Any,  # what cells are yet to be multiplied with
-    scores: NDArray[np.float32],  # (even, TILE) out
+    scores: NDArray[np.float32],  # (even, 4) out
+    rows: Floats,  # (n, d) in: the table
+    coming: NDArray[np.int64],  # in: the rows that will be wanted next
 ) -> None:
-    """Few centres, wide rows: two rows against four centres (or the two left over) keep all sums in registers."""
-    k, width = len(slopes), lines.shape[1]
+    """Few centres, wide rows: four rows, which stay in the first cache, against two centres at a time.
+
+    All eight sums are in registers, and each line of slopes serves four rows. Meanwhile the next rows arrive.
+    """
+    width, halves = lines.shape[1], len(slopes) // 2
     zero = np.float32(0.0)
-    for half in range(len(pick) // 2):
-        i = 2 * half
-        x, y = lines[pick[i]], lines[pick[i + 1]]
-        for quarter in range(k // 4):
-            c = 4 * quarter
-            a0, a1, a2, a3 = slopes[c], slopes[c + 1], slopes[c + 2], slopes[c + 3]
-            p0, p1, p2, p3 = zero, zero, zero, zero
-            q0, q1, q2, q3 = zero, zero, zero, zero
-            for j in range(width):
-                s, t = np.float32(x[j]), np.float32(y[j])
-                p0 += a0[j] * s
-                p1 += a1[j] * s
-                p2 += a2[j] * s
-                p3 += a3[j] * s
-                q0 += a0[j] * t
-                q1 += a1[j] * t
-                q2 += a2[j] * t
-                q3 += a3[j] * t
-            scores[c, i], scores[c + 1, i], scores[c + 2, i], scores[c + 3, i] = p0, p1, p2, p3
-            c0, c1, c2, c3 = scores[c], scores[c + 1], scores[c + 2], scores[c + 3]
-            c0[i + 1], c1[i + 1], c2[i + 1], c3[i + 1] = q0, q1, q2, q3
-        if k % 4:
-            a0, a1 = slopes[k - 2], slopes[k - 1]
-            p0, p1, q0, q1 = zero, zero, zero, zero
-            for j in range(width):
-                s, t = np.float32(x[j]), np.float32(y[j])
-                p0 += a0[j] * s
-                p1 += a1[j] * s
-                q0 += a0[j] * t
-                q1 += a1[j] * t
-            scores[k - 2, i], scores[k - 1, i], scores[k - 2, i + 1], scores[k - 1, i + 1] = p0, p1, q0, q1
-    if width < slopes.shape[1]:  # the table has no column of ones
-        for c in range(k):
-            for i in range(TILE):
-                scores[c, i] = scores[c, i] * scale + slopes[c, width]
+    x0, x1, x2, x3 = lines[four[0]], lines[four[1]], lines[four[2]], lines[four[3]]
+    for half in range(halves):
+        prefetch_rows(rows, coming, half, halves)
+        c = 2 * half
+        a, b = slopes[c], slopes[c + 1]
+        p0, p1, p2, p3 = zero, zero, zero, zero
+        q0, q1, q2, q3 = zero, zero, zero, zero
+        for j in range(width):
+            s, t = a[j], b[j]
+            y0, y1, y2, y3 = np.float32(x0[j]), np.float32(x1[j]), np.float32(x2[j]), np.float32(x3[j])
+            p0 += s * y0
+            p1 += s * y1
+            p2 += s * y2
+            p3 += s * y3
+            q0 += t * y0
+            q1 += t * y1
+            q2 += t * y2
+            q3 += t * y3
+        scores[c, 0], scores[c, 1], scores[c, 2], scores[c, 3] = p0, p1, p2, p3
+        scores[c + 1, 0], scores[c + 1, 1], scores[c + 1, 2], scores[c + 1, 3] = q0, q1, q2, q3
+
+
+@kernel
+def add_constants(
+    slopes: NDArray[np.float32],  # (even, more than d) in
+    d: int,
+    scale: Any,  # what cells are yet to be multiplied with
+    scores: NDArray[np.float32],  # (even, TILE) changed
+) -> None:
+    """What a column of ones would have given, for rows that have none."""
+    for c in range(len(slopes)):
+        for i in range(TILE):
+            scores[c, i] = scores[c, i] * scale + slopes[c, d]
 
 
 @lane_sum_kernel

@@ -100,11 +100,10 @@ class Lloyd:
 
         k, width = len(model.offsets), self.grid.shape[1]
         sums, far = np.zeros((k, 2, width)), np.zeros((min(k, REPAIRS), 2))
-        labels = memory[0].copy()
-        leads = memory[1].view(np.float32)
-        label_rows(model, block, labels, leads if model.slopes.size >= WORTH_A_LEAD else leads[:0])
+        labels, leads = memory[0], memory[1].view(np.float32)
+        moved = label_rows(model, block, labels, leads if model.slopes.size >= WORTH_A_LEAD else leads[:0])
         gain = move_rows(
-            block.rows, block.weights, model.frame.reference, model.offsets, memory[0], labels,
+            block.rows, block.weights, model.frame.reference, model.offsets, moved, labels,
             self.grid, block.start, sums.reshape(k, 2 * width), far,
         )  # fmt: skip
         moves = Moves(sums, width - model.offsets.shape[1], fresh, float(gain), None)
@@ -198,24 +197,31 @@ def _drift(model: Centers, offsets: NDArray[np.float64]) -> Vector:
     return np.where(np.isnan(total), np.inf, total)
 
 
-def label_rows(model: Centers, block: Block, labels: NDArray[np.int32], leads: NDArray[np.float32]) -> None:
-    """Label the rows of a block; where leads are given, only those that have used up theirs."""
+def label_rows(
+    model: Centers, block: Block, labels: NDArray[np.int32], leads: NDArray[np.float32] | None = None
+) -> NDArray[np.int32]:
+    """Label the rows of a block, where leads are given only those without one left; (m, 2) who moved from where.
+
+    ``labels`` are the groups before and become those of now. Without ``leads``, nobody asks who moved.
+    """
     from asterism.kernels.assign import assign_block
 
     frame, rows = model.frame, block.rows
     if rows.dtype == np.float32 and not frame.fits_float32:
         rows = block_of(rows.astype(np.float64)).rows
     drift = np.zeros(len(model.offsets)) if model.drift is None else model.drift
-    assign_block(
+    moved = np.empty((0 if leads is None else len(rows), 2), np.int32)
+    count = assign_block(
         rows, frame.reference, model.offsets, frame.origin, model.slopes, frame.scale, frame.missing,
-        drift, labels, leads,
+        drift, labels, np.empty(0, np.float32) if leads is None else leads, moved,
     )  # fmt: skip
+    return moved[:count]
 
 
 def labels_of(model: Centers, block: Block) -> NDArray[np.int32]:
     """(n,) the nearest centre of every row of a block."""
     labels = np.empty(len(block), np.int32)
-    label_rows(model, block, labels, np.empty(0, np.float32))
+    label_rows(model, block, labels)
     return labels
 
 
