@@ -12,7 +12,7 @@ from asterism.engines.reduce import reduce
 from asterism.errors import DataError, ParameterError, WeightError
 from asterism.methods.dual import in_memory, pca_dual
 from asterism.methods.krylov import pca_iterative
-from asterism.methods.pca import fit_pca, pca_from_moments, route
+from asterism.methods.pca import _in_single, fit_pca, pca_from_moments, route
 from asterism.stats.moments import Moments
 
 
@@ -71,6 +71,52 @@ def test_single_precision_rows_lose_nothing(way):
     found = way(ArraySource(rows), 4)
     assert_allclose(found.eigenvalues, values[:4], rtol=1e-11)
     assert_allclose(found.directions, vectors[:4], rtol=0, atol=1e-9)
+
+
+def many_single_cells(offset=100.0):
+    """Enough float32 cells for products in float32, of variances that all count."""
+    rng = np.random.default_rng(2)
+    turn = np.linalg.qr(rng.normal(size=(60, 60)))[0]
+    return (rng.normal(size=(20_000, 60)) * 1.06 ** -np.arange(60) @ turn + offset).astype(np.float32)
+
+
+def test_products_in_single_precision_are_off_by_what_rounding_cells_is():
+    rows = many_single_cells()
+    mean, values, vectors = oracle(rows.astype(float))
+    found = _in_single(ArraySource(rows), 5)
+    assert found is not None
+    assert_allclose(found.mean, mean, rtol=1e-14)  # as many digits as ever
+    assert_allclose(found.eigenvalues, values[:5], rtol=1e-6)
+    assert_allclose(found.directions, vectors[:5], rtol=0, atol=1e-5)
+    assert_allclose(found.total, values.sum(), rtol=1e-6)
+
+
+def test_single_precision_does_not_hide_that_nothing_varies():
+    rows = many_single_cells()
+    rows[:, 30:] = rows[:, :30]  # 30 directions in which nothing varies
+    source = ArraySource(rows)
+    assert _in_single(source, 40) is None
+    assert _in_single(source, 30) is None  # nor is anything left over
+    assert_array_equal(fit_pca(source, 40).eigenvalues[30:], 0.0)
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1e25])
+def test_cells_whose_squares_float32_cannot_hold_are_multiplied_in_float64(scale):
+    rows = many_single_cells(0.0)
+    near, far = fit_pca(ArraySource(rows), 3), fit_pca(ArraySource(rows * np.float32(scale)), 3)
+    assert_allclose(far.eigenvalues / scale**2, near.eigenvalues, rtol=1e-5)
+    assert_allclose(far.directions, near.directions, rtol=0, atol=1e-4)
+
+
+def test_same_bits_for_any_number_of_threads_in_single_precision():
+    rows, found = many_single_cells(), []
+    for n_threads in (1, 2, 8):
+        with asterism.engine(n_threads=n_threads):
+            found.append(fit_pca(ArraySource(rows), 3))
+    for other in found[1:]:
+        assert_array_equal(other.eigenvalues, found[0].eigenvalues)
+        assert_array_equal(other.directions, found[0].directions)
+        assert_array_equal(other.mean, found[0].mean)
 
 
 TALL, WIDE = (40_000, 70), (70, 6_000)

@@ -157,6 +157,32 @@ class Moments:
             mean, rest = _two_sum(reference, left)
         return cls(weight, mean, rest, scatter)
 
+    @classmethod
+    def of_single(cls, block: Block) -> Moments:
+        """As ``of``, in half the time: products of float32 rows of weight 1 in float32, in runs that add in float64.
+
+        The mean is that of ``of``; the scatter between two columns is off by some 1e-7 of the product of their
+        deviations, as if the cells had been rounded once more. For who wants no small differences of it.
+        """
+        from asterism.kernels.sums import column_sums
+
+        x, n = block.rows, len(block)
+        if x.dtype != np.float32 or not n or (block.weights != 1).any():
+            return cls.of(block)
+        sums = np.zeros(x.shape[1])
+        with np.errstate(invalid="ignore", over="ignore"):
+            first = x[0].astype(np.float64)
+            column_sums(x, first, sums)
+            reference = (first + sums / n).astype(np.float32)  # the mean: nothing will cancel
+            scatter = np.zeros((len(sums), len(sums)))
+            for i in range(0, n, RUN):
+                run = x[i : i + RUN] - reference
+                scatter += run.T @ run
+            left = sums / n + (first - reference)
+            scatter -= np.outer(left, left) * n
+            mean, rest = _two_sum(reference.astype(np.float64), left)
+        return cls(float(n), mean, rest, scatter)
+
     def merge(self, other: Moments) -> Moments:
         """Chan's formula."""
         if self.weight == 0 or other.weight == 0:
