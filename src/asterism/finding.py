@@ -26,6 +26,7 @@ from asterism.engines.context import engine as engine_settings
 from asterism.engines.progress import Progress
 from asterism.engines.reduce import map_rows
 from asterism.errors import ParameterError
+from asterism.explain.groups import Explanation, Group, explain
 from asterism.explain.profiles import Profile, group_profiles
 from asterism.groups.model import GroupModel
 from asterism.methods.encoding import standard_encoding
@@ -89,6 +90,19 @@ class Finding:
             found[self.labels < 0] = np.nan
         return found
 
+    @cached_property
+    def explanation(self) -> Explanation:
+        """What each group is: suggested name, sentence, effects, rule, typical and borderline rows.
+
+        >>> import asterism
+        >>> rows = [[1.0, 5.0], [2.0, 7.0], [1.5, 6.5], [8.0, 6.0], [9.0, 5.0], [8.5, 5.5], [9.5, 7.0]]
+        >>> str(asterism.find(rows, k=2).explanation.groups[0].rule)
+        'x0 > 5'
+        """
+        return explain(
+            self.encoded.source, self.labels, self.k, shares=self.model.shares, seed=self.settings["seed"]
+        )
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file that ``asterism.load`` reads and ``asterism assign`` uses; never half."""
         save(self.model, path)
@@ -128,10 +142,25 @@ class Finding:
                 "table": [dict(row) for row in self.choice.table],
             },
             "second_opinion": asdict(self.second) if self.second else None,
-            "groups": [asdict(profile) for profile in self.profiles],
+            "groups": [_told_of_group(group) for group in self.explanation.groups],
+            "carriers": [asdict(carrier) for carrier in self.explanation.carriers],
             "columns": [{**asdict(c), "missing": self.missing[c.name]} for c in self.columns],
             "ignored": [asdict(c) for c in self.ignored],
         }
+
+
+def _told_of_group(group: Group) -> dict[str, Any]:
+    rule = group.rule
+    return {
+        **asdict(group.profile),
+        "name": group.name,
+        "sentence": group.sentence,
+        "rule": None if rule is None else str(rule),
+        "rule_precision": None if rule is None else rule.precision,
+        "rule_recall": None if rule is None else rule.recall,
+        "typical": [asdict(row) for row in group.typical],
+        "borderline": [asdict(row) for row in group.borderline],
+    }
 
 
 def ranked_table(ranked: NDArray[np.float64], labels: NDArray[np.int32]) -> Any:

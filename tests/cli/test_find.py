@@ -303,13 +303,13 @@ def test_force_replaces_results_but_never_the_files_of_others(here) -> None:
 
 
 def test_interrupted_search_is_the_best_so_far_and_strict_refuses_it(here, monkeypatch) -> None:
-    from asterism import candidates
+    from asterism.search import choosing
 
     def stopped(*args, **options):
         raise KeyboardInterrupt
 
     blobs(here / "t.csv")
-    monkeypatch.setattr(candidates, "choose_for_find", stopped)
+    monkeypatch.setattr(choosing, "choose_k", stopped)
     result = find("t.csv", "--strict")
     assert result.exit_code == 4
     assert left_behind(here) == ["t.csv"]

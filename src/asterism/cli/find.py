@@ -112,7 +112,8 @@ def run(options: Options) -> int:
                 f"{name} needs the table a second time.", "Give a file instead of standard input."
             )
     target = Path(options.out or f"{table_name(options.table)}-groups").resolve()
-    refuse_overwrite(target, options.force, OURS)  # before the work, not after it
+    if not options.dry_run:
+        refuse_overwrite(target, options.force, OURS)  # before the work, not after it
     began = time.monotonic()
     with spoken_warnings(), _engine(options) as engine:
         if options.dry_run:
@@ -230,10 +231,7 @@ def _write_report(
     options: Options, finding: Finding, reference: Reference | None, path: Path, seconds: float
 ) -> None:
     import datetime
-    from importlib.util import find_spec
 
-    if find_spec("asterism.report") is None:
-        return
     finding.report(
         path,
         title=options.table,

@@ -12,7 +12,8 @@ from asterism import __version__
 
 if TYPE_CHECKING:
     from asterism.data.columns import Column
-    from asterism.explain.profiles import Profile, Trait
+    from asterism.explain.groups import Group
+    from asterism.explain.profiles import Trait
     from asterism.finding import Finding
 
 WIDTH = 100
@@ -35,20 +36,32 @@ def summary_text(finding: Finding, table: str, agreement: str = "") -> str:
         [f"{shown(table)}: {rows}, {used}"],
         textwrap.wrap(finding.verdict, WIDTH, break_on_hyphens=False),
         *([textwrap.wrap(agreement, WIDTH)] if agreement else []),
-        ["Groups", *_groups(finding.profiles)],
+        ["Groups", *_groups(finding)],
         ["How many groups (* taken, < what a criterion would take)", *_numbers(finding)],
         ["Columns", *_columns(finding)],
     ]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
 
-def _groups(profiles: Sequence[Profile]) -> list[str]:
+def _groups(finding: Finding) -> list[str]:
+    """A line of figures for each group, and one of words: its suggested name and rule."""
     head = ("group", "rows", "share", "what sets it apart most, beside all rows")
     body = [
         (str(p.group), f"{p.size:,}", f"{p.share:.1%}", "; ".join(_trait(t) for t in p.apart[:APART]))
-        for p in profiles
+        for p in finding.profiles
     ]
-    return _lines(head, body, right=(0, 1, 2))
+    lines = _lines(head, body, right=(0, 1, 2))
+    if finding.k == 1:
+        return lines
+    return [*lines, "", *(_rule(group) for group in finding.explanation.groups)]
+
+
+def _rule(group: Group) -> str:
+    said = f"  {group.profile.group}: {shown(group.name)}"
+    if group.rule is None:
+        return said
+    found = f"finds {group.rule.recall:.0%} of it, and {group.rule.precision:.0%} of what it finds belong"
+    return f"{said}. Rule: {shown(str(group.rule))} ({found})"
 
 
 def _trait(trait: Trait) -> str:

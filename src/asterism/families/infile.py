@@ -17,11 +17,8 @@ from asterism.families.bernoulli import BernoulliFamily
 from asterism.families.categorical import CategoricalFamily
 from asterism.families.covariance import STRUCTURES
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.multinomial import MultinomialFamily
 from asterism.families.ordinal import OrdinalFamily
-from asterism.families.poisson import PoissonFamily
 from asterism.families.product import ProductFamily
-from asterism.families.student import StudentFamily
 
 DEEPEST = 4  # products within products: no more than anybody needs
 
@@ -38,7 +35,7 @@ def packed_family(family: Any, prefix: str, arrays: Arrays) -> Spec:
         for name in ("reference", "center", "variances"):
             arrays[prefix + name] = getattr(family, name)
         return {"name": "gaussian", "structure": family.structure}
-    if isinstance(family, StudentFamily):
+    if family.name == "student":
         return {
             "name": "student", "degrees": family.degrees,
             "normal": packed_family(family.normal, prefix, arrays),
@@ -51,7 +48,7 @@ def packed_family(family: Any, prefix: str, arrays: Arrays) -> Spec:
         return {"name": "product", "parts": parts}
     if isinstance(family, CategoricalFamily | OrdinalFamily):
         return {"name": family.name, "levels": list(family.levels)}
-    if isinstance(family, BernoulliFamily | PoissonFamily | MultinomialFamily):
+    if family.name in ("bernoulli", "poisson", "multinomial"):
         return {"name": family.name}
     raise ParameterError(
         f"Mixtures of {type(family).__name__} cannot be saved.", f"Families that can: {', '.join(FAMILIES)}."
@@ -73,8 +70,22 @@ def _gaussian(spec: Spec, width: int, prefix: str, arrays: Arrays, depth: int) -
 
 
 def _student(spec: Spec, width: int, prefix: str, arrays: Arrays, depth: int) -> Any:
+    from asterism.families.student import StudentFamily  # with SciPy, which few files need
+
     degrees = None if spec["degrees"] is None else positive(spec["degrees"])
     return StudentFamily(_gaussian(spec["normal"], width, prefix, arrays, depth), degrees)
+
+
+def _multinomial(*_: Any) -> Any:
+    from asterism.families.multinomial import MultinomialFamily  # the same
+
+    return MultinomialFamily()
+
+
+def _poisson(*_: Any) -> Any:
+    from asterism.families.poisson import PoissonFamily  # the same
+
+    return PoissonFamily()
 
 
 def _levels(spec: Spec, width: int) -> tuple[int, ...]:
@@ -101,8 +112,8 @@ FAMILIES: dict[str, Callable[..., Any]] = {
     "categorical": lambda spec, width, *_: CategoricalFamily(_levels(spec, width)),
     "ordinal": lambda spec, width, *_: OrdinalFamily(_levels(spec, width)),
     "bernoulli": lambda *_: BernoulliFamily(),
-    "poisson": lambda *_: PoissonFamily(),
-    "multinomial": lambda *_: MultinomialFamily(),
+    "poisson": _poisson,
+    "multinomial": _multinomial,
 }
 
 
@@ -112,7 +123,7 @@ def check_shapes(family: Any, params: Any, k: int, width: int) -> None:
         for (part, columns), own in zip(family.parts, params.parts, strict=True):
             check_shapes(part, own, k, len(columns))
         return
-    if isinstance(family, StudentFamily):
+    if family.name == "student":
         demand(params.degrees.shape == (k,) and bool((params.degrees > 0).all()), "degrees of freedom")
         check_shapes(family.normal, params.normal, k, width)
         return

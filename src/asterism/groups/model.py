@@ -17,7 +17,7 @@ from asterism.data.block import Block, Vector
 from asterism.data.columns import Column
 from asterism.data.finite import require_finite
 from asterism.data.like import Match, read_like
-from asterism.data.source import Source
+from asterism.data.source import ArraySource, Source
 from asterism.engines.context import current
 from asterism.engines.reduce import map_reduce, map_rows
 from asterism.groups.judges import Array, Judge, Labels
@@ -95,6 +95,11 @@ class GroupModel:
         """Labels, and the weight and mean certainty of the groups, in one pass."""
         labels, found = map_reduce(self._rows_of(source), partial(_doubt, self.judge, source.names))
         return labels, found
+
+    def shares(self, block: Block) -> Array:
+        """(n, k) of the rows of one block of a table with the model's own columns."""
+        table = self._rows_of(ArraySource(block.rows, block.weights, self.columns))
+        return np.concatenate([self.judge.look(piece)[1] for piece in table.blocks()])
 
     def reordered(self, order: Sequence[int]) -> GroupModel:
         """The same groups with ``order[0]`` first."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from asterism.choose.choose import Choice, choose_for_find
+from asterism.choose.choose import Choice, choose_k
 from asterism.choose.rows import draw
 from asterism.choose.scatter import choose_by_scatter
 from asterism.choose.tabulate import Table
@@ -20,6 +20,8 @@ from asterism.methods.kmeans import fit_kmeans_path
 from asterism.search.mixed import choose_mixed
 from asterism.search.plan import SAMPLE, Plan
 
+BESIDE = ("silhouette", "gap", "stability")  # criteria that are shown beside BIC and ICL
+
 
 def chosen(
     used: Source, encoded: EncodedSource, plan: Plan, ks: Sequence[int], seed: int
@@ -30,7 +32,8 @@ def chosen(
             # A single fit that is interrupted returns its best so far; here many fits would go on after it.
             warnings.simplefilter("error", InterruptedWarning)
             if not plan.families:
-                return choose_for_find(plan.view.of(used), ks, seed=seed), False
+                beside = BESIDE if len(ks) > 1 else ()  # of one number nothing is compared
+                return choose_k(plan.view.of(used), k=ks, criteria=beside, random_state=seed), False
             return choose_mixed(used, plan, ks, seed), False
     except (KeyboardInterrupt, InterruptedWarning):
         return _in_a_hurry(encoded, ks, seed), True

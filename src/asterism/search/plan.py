@@ -61,13 +61,21 @@ def plan_for(source: Source, encoded: EncodedSource, method: str, seed: int) -> 
 
 def mixed_family(columns: Sequence[Column], structure: str) -> ProductFamily:
     """A family for each kind of column; priors keep a level that a small group lacks from being impossible there."""
-    where = {kind: tuple(j for j, c in enumerate(columns) if c.kind == kind) for kind in MADE_OF}
-    parts = (
-        (MADE_OF[kind](structure, tuple(len(columns[j].levels) for j in js)), js)
-        for kind, js in where.items()
-        if js
+    made: dict[str, list[int]] = {}
+    for j, column in enumerate(columns):
+        made.setdefault(_distribution(column), []).append(j)
+    return ProductFamily(
+        tuple(
+            (MADE_OF[name](structure, tuple(len(columns[j].levels) for j in made[name])), tuple(made[name]))
+            for name in MADE_OF
+            if name in made
+        )
     )
-    return ProductFamily(tuple(parts))
+
+
+def _distribution(column: Column) -> str:
+    """Its kind; three ordered levels have two free shares either way, and shares that need no order are quick."""
+    return "categorical" if column.kind == "ordinal" and len(column.levels) <= 3 else column.kind
 
 
 MADE_OF: dict[str, Any] = {
