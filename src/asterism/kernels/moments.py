@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel
+from asterism.kernels.prefetch import prefetch_rows
 
 RUN = 32
 LANES = 64
@@ -108,9 +109,12 @@ def lane_sums(
     w[:] = weights[0]
     # All lanes are loaded at once there, also those without a cell: not at the end of the table.
     whole = max(n * d - LANES - a, 0) // (RUN * group * d) if even else 0
+    coming = np.arange(n)
     fast = np.empty((2, 4 * LANES))  # a whole run, twice: read one, write the other
     for r in range(-(-n // (RUN * group))):
         begin = r * RUN
+        if d > LANES:  # a strip of a wide table: every row is on another page
+            prefetch_rows(rows, coming[begin + RUN : begin + 2 * RUN], a, a + chunk)
         if r < whole and add_whole_run(cells, begin * group * d + a, group * d, group * chunk, origin, fast):
             take_whole_run(fast[0], weights[0], run, bounds, number)
         else:

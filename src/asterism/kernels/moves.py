@@ -55,18 +55,19 @@ def move_rows(
     ],  # (m, 2) out: squared distance and number of the farthest new rows, farthest first
 ) -> float:
     """Take rows out of old groups and put them into new ones; returns by how much sum w ||x - c||^2 fell."""
-    term = np.zeros(2 * grid.shape[1])
+    width = grid.shape[1]
+    term = np.zeros(width)
+    coarse, fine = grid[0], grid[1]
     gain = 0.0
     for m in range(len(moved)):
         i, a = moved[m, 0], moved[m, 1]
         w, b = weights[i], labels[i]
         if w == 0.0:
             continue
-        split_row(rows[i], w, reference, grid, term)
-        add_term(table[b], term, 1.0)
-        distance = squared_distance(rows[i], reference, centers[b])
+        distance = take_row(rows[i], w, reference, centers[b], term)
+        add_term(term, coarse, fine, 1.0, table[b, :width], table[b, width:])
         if a >= 0:
-            add_term(table[a], term, -1.0)
+            add_term(term, coarse, fine, -1.0, table[a, :width], table[a, width:])
             gain += w * (squared_distance(rows[i], reference, centers[a]) - distance)
         else:
             gain -= w * distance
@@ -75,35 +76,44 @@ def move_rows(
     return gain
 
 
-@exact_kernel
-def split_row(
+@lane_sum_kernel
+def take_row(
     row: Floats,  # (d,) in
     w: float,
     reference: NDArray[np.float64],  # (d,) in
-    grid: NDArray[np.float64],  # (2, d + c) in
-    term: NDArray[np.float64],  # (2 (d + c),) out: high parts, then low parts
-) -> None:
-    """The terms of a row, on both grids; missing cells have none."""
-    d, width = len(row), grid.shape[1]
-    high, low = term[:width], term[width:]
-    coarse, fine = grid[0], grid[1]
+    center: NDArray[np.float64],  # (d,) in
+    term: NDArray[np.float64],  # (d + c,) out: w (x - reference), then the weights; missing cells have none
+) -> float:
+    """The terms of a row, and ||x - c||^2 in the same reading."""
+    d, width = len(row), len(term)
+    total = 0.0
     for j in range(d):
-        v = w * (np.float64(row[j]) - reference[j])
-        low[j] = v if v == v else 0.0
+        y = np.float64(row[j]) - reference[j]
+        z = y - center[j]
+        seen = y == y
+        term[j] = w * y if seen else 0.0
+        total += z * z if seen else 0.0
     for j in range(d, width):
-        low[j] = w if width < 2 * d or row[j - d] == row[j - d] else 0.0
-    for j in range(width):
-        v = low[j]
-        h = (v + coarse[j]) - coarse[j]
-        high[j] = h
-        low[j] = ((v - h) + fine[j]) - fine[j]
+        term[j] = w if width < 2 * d or row[j - d] == row[j - d] else 0.0
+    return total
 
 
 @exact_kernel
-def add_term(group: NDArray[np.float64], term: NDArray[np.float64], sign: float) -> None:
-    """group += sign * term."""
+def add_term(
+    term: NDArray[np.float64],  # (width,) in
+    coarse: NDArray[np.float64],  # (width,) in: B
+    fine: NDArray[np.float64],  # (width,) in: b
+    sign: float,
+    high: NDArray[np.float64],  # (width,) changed: sums of a group
+    low: NDArray[np.float64],  # (width,) changed
+) -> None:
+    """Split the terms on both grids, and add (or take away) both parts."""
     for j in range(len(term)):
-        group[j] += sign * term[j]
+        v, big, small = term[j], coarse[j], fine[j]
+        h = (v + big) - big
+        rest = ((v - h) + small) - small
+        high[j] += sign * h
+        low[j] += sign * rest
 
 
 @lane_sum_kernel

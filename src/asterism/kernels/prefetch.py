@@ -26,15 +26,14 @@ READ, SECOND_CACHE, DATA = 0, 2, 1  # the first cache is full of the rows at han
 def prefetch_rows(
     rows: NDArray[Any],  # (n, d) in
     pick: NDArray[np.int64],  # in: which of them
-    share: int,
-    shares: int,
+    first: int,
+    last: int,
 ) -> None:
-    """Ask for one of so many shares of these rows."""
+    """Ask for the columns ``first:last`` of these rows."""
     step = LINE // rows.itemsize
-    lines = -(-rows.shape[1] // step)
     for i in range(len(pick)):
-        for line in range(lines * share // shares, lines * (share + 1) // shares):
-            _prefetch(rows, pick[i], line * step)
+        for j in range(first, last, step):
+            _prefetch(rows, pick[i], j)
 
 
 def _emit(typing: Any, array: Any, row: Any, column: Any) -> Any:  # noqa: ARG001  as Numba calls it

@@ -162,11 +162,11 @@ def score_four(
 
     All eight sums are in registers, and each line of slopes serves four rows. Meanwhile the next rows arrive.
     """
-    width, halves = lines.shape[1], len(slopes) // 2
+    width, halves, d = lines.shape[1], len(slopes) // 2, rows.shape[1]
     zero = np.float32(0.0)
     x0, x1, x2, x3 = lines[four[0]], lines[four[1]], lines[four[2]], lines[four[3]]
     for half in range(halves):
-        prefetch_rows(rows, coming, half, halves)
+        prefetch_rows(rows, coming, d * half // halves, d * (half + 1) // halves)
         c = 2 * half
         a, b = slopes[c], slopes[c + 1]
         p0, p1, p2, p3 = zero, zero, zero, zero
