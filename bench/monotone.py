@@ -2,11 +2,12 @@
 
     python -m bench.monotone [cases]
 
-Any structure, k = 1..4, d = 1..4, 8..59 rows, weights, missing cells, priors, offsets and units. The bar: no
-step lowers the log-likelihood (log-posterior) by more than 1e-10 of its size.
+Any structure, k = 1..4, d = 1..4, 8..59 rows, weights, missing cells, priors, offsets and units. The bar: no step
+that a run keeps lowers the log-likelihood (log-posterior) by more than 1e-10 of its size.
 
-Cases in which a component collapsed are told apart: its covariance is held up by a floor of 1e-8, and its density
-itself is rounded by about 1e8 units in the last place. A fit takes such a fall back; here it is seen.
+Beside it stands the largest fall of plain steps, of which a run takes back those beyond 1e-10 and ends there. Cases
+in which a component collapsed are told apart: its covariance is held up by a floor of 1e-8, and its density itself is
+rounded by about 1e8 units in the last place.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import block_of
+from asterism.data.block import Block, block_of
 from asterism.data.source import ArraySource
 from asterism.engines.threads import one_blas_thread
 from asterism.families.covariance import STRUCTURES
 from asterism.families.gaussian import GaussianFamily
-from asterism.methods.em import EM
+from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import survey
 from asterism.methods.mixture import facts_of
 from asterism.methods.starts import expected_of, started
@@ -46,37 +47,52 @@ def random_case(seed: int) -> tuple[Array, Array, GaussianFamily, int]:
     return rows, weights, family, k
 
 
-def worst_fall(seed: int) -> tuple[float, str]:
-    """The largest relative fall of one case, steps that are taken back included; and what kind of case it was."""
+def worst_fall(seed: int) -> tuple[float, float, str]:
+    """The largest relative fall that a run keeps, that of plain steps, and what kind of case it was."""
     rows, weights, family, k = random_case(seed)
     source = ArraySource(rows, weights)
     frame, moments = survey(source)
     em = EM(family.prepared(facts_of(source, family, frame, moments)))
     block = block_of(rows, weights)
     shares = np.random.default_rng(seed).dirichlet(np.full(k, 0.3), len(rows))
-    model = started(em, expected_of(em, shares, block))
+    first = started(em, expected_of(em, shares, block))
+    kept, _ = heights_of(em, first, block, plain=False)
+    plain, collapsed = heights_of(em, first, block, plain=True)
+    return _fall(kept), _fall(plain), family.structure + (", collapsed" if collapsed else "")
+
+
+def heights_of(em: EM, model: MixtureModel, block: Block, *, plain: bool) -> tuple[list[float], bool]:
+    """The log-posterior before each step, and whether a component collapsed. No component is put elsewhere."""
     heights, collapsed = [], False
     for _ in range(STEPS):
         expected = em.summarize(model, block)
         collapsed = collapsed or bool(model.params.covariances.repairs)
         heights.append(-em.objective(model, expected))
-        # A component that is put elsewhere starts anew; here none is, and no step is taken back.
-        model = replace(em.update(replace(model, before=None, repairs=10**6), expected), repairs=0)
-    falls = -np.diff(heights) / np.abs(heights[1:])
-    return float(falls.max()), family.structure + (", collapsed" if collapsed else "")
+        before = None if plain else model.before
+        after = em.update(replace(model, before=before, repairs=10**6), expected)
+        if not plain and after.gain <= 0.0:
+            break  # as a run would
+        model = replace(after, repairs=0)
+    return heights, collapsed
+
+
+def _fall(heights: list[float]) -> float:
+    return float((-np.diff(heights) / np.abs(heights[1:])).max(initial=-np.inf))
 
 
 def main() -> None:
     """The worst of all cases, by structure."""
     cases = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    worst: dict[str, tuple[float, int]] = {}
+    worst: dict[str, list[float]] = {}
     with one_blas_thread():
         for seed in range(cases):
-            fall, structure = worst_fall(seed)
-            worst[structure] = max(worst.get(structure, (-np.inf, -1)), (fall, seed))
-    for structure, (fall, seed) in sorted(worst.items()):
-        print(f"{structure:14}  largest fall {fall:9.2e}  (case {seed})")
-    print(f"{cases} cases: {'never' if max(worst.values())[0] <= 1e-10 else 'SOMETIMES'} beyond 1e-10")
+            kept, plain, structure = worst_fall(seed)
+            falls = worst.setdefault(structure, [-np.inf, -np.inf])
+            falls[:] = max(falls[0], kept), max(falls[1], plain)
+    for structure, (kept, plain) in sorted(worst.items()):
+        print(f"{structure:14}  largest fall kept {kept:9.2e}   of plain steps {plain:9.2e}")
+    largest = max(kept for kept, _ in worst.values())
+    print(f"{cases} cases: {'never' if largest <= 1e-10 else 'SOMETIMES'} beyond 1e-10")
 
 
 if __name__ == "__main__":

@@ -125,6 +125,7 @@ def test_statistic_of_missing_cells_is_their_conditional_expectation(structure):
         "full": pooled,
         "tied": pooled.sum(axis=0, keepdims=True),
         "diag": np.diagonal(pooled, axis1=1, axis2=2),
+        "round": np.trace(pooled, axis1=1, axis2=2)[:, None],
     }
     np.testing.assert_allclose(found.scatters, expected[family.form], rtol=1e-8, atol=1e-8)
 

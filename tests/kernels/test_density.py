@@ -8,11 +8,20 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from asterism.data.block import block_of
-from asterism.kernels.density import gaussian_log_density, gaussian_pass
+from asterism.kernels import density
+from asterism.kernels.density import Normals
 from asterism.kernels.shares import sum_scores
 
-STRUCTURES = ("full", "tied", "diag")
+STRUCTURES = ("full", "tied", "diag", "spherical")
 EVERY = pytest.mark.parametrize("structure", STRUCTURES)
+
+
+def gaussian_pass(rows, weights, reference, means, factors, *rest):
+    return density.gaussian_pass(rows, weights, reference, Normals(means, factors), *rest)
+
+
+def gaussian_log_density(rows, reference, means, factors):
+    return density.gaussian_log_density(rows, reference, Normals(means, factors))
 
 
 def mixture(rng, d: int, k: int, structure: str, spread: float = 2.0):
@@ -23,8 +32,11 @@ def mixture(rng, d: int, k: int, structure: str, spread: float = 2.0):
         covariances = np.repeat(covariances[:1], k, axis=0)
     if structure == "diag":
         covariances = covariances * np.eye(d)
+    if structure == "spherical":
+        covariances = covariances[:, :1, :1] * np.eye(d)
     factors = np.linalg.inv(np.linalg.cholesky(covariances))
-    shaped = {"full": factors, "tied": factors[:1], "diag": np.diagonal(factors, axis1=1, axis2=2).copy()}
+    diagonals = np.diagonal(factors, axis1=1, axis2=2).copy()
+    shaped = {"full": factors, "tied": factors[:1], "diag": diagonals, "spherical": diagonals[:, :1]}
     return means, covariances, shaped[structure], np.log(rng.dirichlet(np.ones(k)))
 
 
@@ -44,6 +56,8 @@ def literally(x, w, means, covariances, log_weights, pick=None):
 def shaped(scatters: np.ndarray, structure: str) -> np.ndarray:
     if structure == "tied":
         return scatters.sum(axis=0, keepdims=True)
+    if structure == "spherical":
+        return np.trace(scatters, axis1=1, axis2=2)[:, None]
     return np.diagonal(scatters, axis1=1, axis2=2) if structure == "diag" else scatters
 
 

@@ -59,11 +59,11 @@ def heights(em, model, block, steps):
 def test_no_step_lowers_the_log_posterior():
     """Some of the 10,000 cases of ``python -m bench.monotone``."""
     worst_fall = pytest.importorskip("bench.monotone").worst_fall
-    for seed in range(150):
-        fall, structure = worst_fall(seed)
-        # A collapsed component's density is rounded more coarsely: a fit takes such steps back.
-        most = 1e-8 if structure.endswith("collapsed") else 1e-10
-        assert fall <= most, f"case {seed}, {structure}: {fall}"
+    for seed in range(80):
+        kept, plain, structure = worst_fall(seed)
+        assert kept <= 1e-10, f"case {seed}, {structure}: {kept}"
+        # A collapsed component's density is rounded more coarsely: plain steps show it, and a run takes them back.
+        assert plain <= (1e-8 if structure.endswith("collapsed") else 1e-10), f"case {seed}, {structure}"
 
 
 @pytest.mark.parametrize("structure", ["VVV", "VEI"])

@@ -96,24 +96,25 @@ def lift_shared(n: Array, scatters: Array, units: Array, floor: float) -> Mended
 
 
 def lift_volumes(n: Array, scatters: Array, units: Array, floor: float) -> Mended:
-    """Every group has some spread in some direction: what VII needs."""
-    k, d = len(n), len(units)
-    spreads = (_diagonals(scatters) / units).sum(axis=1)
-    low = np.flatnonzero(spreads < floor * n * d)
+    """Every group has some spread in all: what VII needs. Only the sum over columns is looked at, and raised."""
+    totals = _diagonals(scatters).sum(axis=1)
+    least = floor * n * units.sum()
+    low = np.flatnonzero(totals < least)
     if not len(low):
         return scatters, ()
-    extra = np.zeros((k, d))
-    extra[low] = floor * n[low, None] * units
-    everywhere = tuple(range(d))
+    extra = np.zeros((len(n), len(units)))
+    extra[low] = (least - totals)[low, None] / len(units)
+    everywhere = tuple(range(len(units)))
     return _plus_diagonals(scatters, extra), tuple(Repair(int(c), everywhere, "collapsed") for c in low)
 
 
 def lift_total(n: Array, scatters: Array, units: Array, floor: float) -> Mended:
     """There is some spread at all: what EII needs."""
-    d, total = len(units), n.sum()
-    if (_diagonals(scatters) / units).sum() >= floor * total * d:
+    m, d = len(scatters), len(units)
+    missing = floor * n.sum() * units.sum() - _diagonals(scatters).sum()
+    if missing <= 0:
         return scatters, ()
-    extra = np.broadcast_to(floor * total * units / len(scatters), (len(scatters), d))
+    extra = np.full((m, d), missing / (m * d))
     return _plus_diagonals(scatters, extra), (Repair(None, tuple(range(d)), "collapsed"),)
 
 

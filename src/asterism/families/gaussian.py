@@ -27,7 +27,7 @@ from asterism.data.block import Block, Vector, block_of
 from asterism.families.assignment import assign
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
-from asterism.families.gaussian_statistic import Form, GaussianStatistic, between, in_form
+from asterism.families.gaussian_statistic import Form, GaussianStatistic, as_diagonals, between, in_form
 from asterism.families.missing import LOG_2_PI, Conditional, Gathered, chunks, gappy, patterns
 from asterism.families.priors import ConjugatePrior, default_prior, log_prior, shrink
 
@@ -46,11 +46,21 @@ class GaussianParams:
 
     @cached_property
     def factors(self) -> Array:
-        """W as kernels want it: (k, d, d) lower triangular, (1, d, d) where all share one, (k, d) diagonals."""
+        """W as kernels want it: (k, d, d) lower triangular, (1, d, d) where all share one, (k, d) diagonals, (k, 1)
+        where a group has but one number.
+        """
         if self.covariances.diagonal:
-            return self.covariances.root_precisions()
+            roots = self.covariances.root_precisions()
+            return roots[:, :1] if self.covariances.structure in ("EII", "VII") else roots
         factors = self.covariances.inverse_factors()
         return factors[:1] if self.covariances.structure == "EEE" else factors
+
+    @cached_property
+    def normals(self) -> Any:
+        """The components as ``kernels.density`` takes them."""
+        from asterism.kernels.density import Normals
+
+        return Normals(self.means, self.factors)
 
     @cached_property
     def matrices(self) -> Array:
@@ -122,7 +132,9 @@ class GaussianFamily:
     def form(self) -> Form:
         """What the statistic has to tell."""
         kind = structure_of(self.structure, len(self.reference))
-        return "diag" if kind.diagonal else "tied" if kind.common else "full"
+        if kind.diagonal:
+            return "round" if kind.kind == "spherical" else "diag"
+        return "tied" if kind.common else "full"
 
     def prior_of(self, k: int) -> ConjugatePrior | None:
         """The prior of k components."""
@@ -139,10 +151,10 @@ class GaussianFamily:
 
         gaps = gappy(block.rows)
         if gaps is None:
-            return gaussian_log_density(block.rows, self.reference, params.means, params.factors)
+            return gaussian_log_density(block.rows, self.reference, params.normals)
         out = np.empty((len(block), len(params.means)))
         whole = block_of(block.rows[~gaps]).rows
-        out[~gaps] = gaussian_log_density(whole, self.reference, params.means, params.factors)
+        out[~gaps] = gaussian_log_density(whole, self.reference, params.normals)
         out[gaps] = self._incomplete_density(params, self._offsets(block.rows[gaps]))
         return out
 
@@ -168,7 +180,7 @@ class GaussianFamily:
         y = self._offsets(block.rows)
         guess = params or self._vague(y, mass)
         gathered = Gathered.empty(k, d)
-        if self.form == "diag":
+        if self.form in ("diag", "round"):
             return self._diagonal_statistic(guess, y, mass)
         for seen, rows in patterns(y):
             gathered.add(Conditional.of(guess.means, guess.matrices, seen), y[rows], mass[rows])
@@ -184,7 +196,7 @@ class GaussianFamily:
             m = mass[rows, :, None]
             sums += np.where(gone, 0.0, m * about).sum(axis=0)
             scatters += np.where(gone, m * spread, m * about * about).sum(axis=0)
-        return GaussianStatistic.about(guess.means, mass.sum(axis=0), sums, scatters)
+        return GaussianStatistic.about(guess.means, mass.sum(axis=0), sums, in_form(scatters, self.form))
 
     def summarize(
         self,
@@ -195,9 +207,11 @@ class GaussianFamily:
         draws: Vector | None = None,
     ) -> tuple[Vector, float, GaussianStatistic]:
         """Shares, what they climb, and the statistic, in one pass that keeps nothing of size n x k."""
-        gaps = gappy(block.rows)
+        found = self._complete_pass(params, log_weights, block, assignment, draws)
+        # A missing cell makes the likelihood NaN: complete blocks, the usual ones, need not be searched for any.
+        gaps = None if np.isfinite(found[1]) else gappy(block.rows)
         if gaps is None:
-            return self._complete_pass(params, log_weights, block, assignment, draws)
+            return found
         whole = block_of(block.rows[~gaps], block.weights[~gaps], block.start)
         one = self._complete_pass(
             params, log_weights, whole, assignment, None if draws is None else draws[~gaps]
@@ -215,7 +229,7 @@ class GaussianFamily:
 
         how = "draw" if assignment == "stochastic" else assignment
         totals = gaussian_pass(
-            block.rows, block.weights, self.reference, params.means, params.factors, log_weights, how, draws
+            block.rows, block.weights, self.reference, params.normals, log_weights, how, draws
         )
         means = np.where(totals.mass[:, None] > 0, params.means + totals.shifts, 0.0)
         climbed = totals.best_log_likelihood if assignment == "hard" else totals.log_likelihood
@@ -223,9 +237,9 @@ class GaussianFamily:
 
     def _shaped(self, scatters: Array) -> Array:
         """Scatters in the form the estimate wants, whatever form the covariances had."""
-        if self.form == "diag" and scatters.ndim == 3:
-            return in_form(scatters, "diag")
-        return scatters
+        if self.form not in ("diag", "round") or scatters.shape[1:] == (1,):
+            return scatters
+        return in_form(scatters, self.form)
 
     def _incomplete_pass(
         self,
@@ -260,20 +274,21 @@ class GaussianFamily:
     def estimate(self, statistic: GaussianStatistic, previous: GaussianParams | None) -> GaussianParams:
         """Means, then the covariances that the structure makes of masses and scatters."""
         mass, xbar = statistic.mass, statistic.means
+        own = as_diagonals(statistic.scatters, xbar.shape[1])
         empty = (mass <= 0)[:, None]
         xbar = np.where(empty, self.center if previous is None else previous.means, xbar)
         prior = self.prior_of(len(mass))
         if "means" in self.frozen and previous is not None:
             # About means that are not the rows' own, the scatter is larger by what the means differ.
             means = previous.means
-            scatters = statistic.scatters + between(xbar - means, mass, statistic.scatters)
+            scatters = own + between(xbar - means, mass, own)
             if prior is not None:
                 pull = np.full(len(mass), prior.shrinkage)
                 scatters = scatters + between(means - prior.mean, pull, scatters)
         elif prior is not None:
-            means, scatters = shrink(prior, mass, xbar, statistic.scatters)
+            means, scatters = shrink(prior, mass, xbar, own)
         else:
-            means, scatters = xbar, statistic.scatters
+            means, scatters = xbar, own
         if "covariances" in self.frozen and previous is not None:
             return replace(previous, means=means)
         return GaussianParams(means, self._covariances(mass, scatters, prior, previous))
@@ -309,7 +324,7 @@ class GaussianFamily:
     @property
     def least_rows(self) -> int:
         """d + 1 rows span all directions; 2 rows differ in every column."""
-        return 2 if self.form == "diag" else len(self.reference) + 1
+        return 2 if self.form in ("diag", "round") else len(self.reference) + 1
 
     def collapsed(self, params: GaussianParams, statistic: GaussianStatistic) -> NDArray[np.bool_]:  # noqa: ARG002  one signature for all
         """What the floor had to hold up."""
@@ -332,11 +347,18 @@ class GaussianFamily:
 
     def flatten(self, statistic: GaussianStatistic) -> Vector:
         """Moments about the table's mean, in units of its variances."""
-        return statistic.moments(self.center, np.sqrt(self.variances))
+        return statistic.moments(self.center, self._units)
 
     def unflatten(self, vector: Vector, like: GaussianStatistic) -> GaussianStatistic | None:
         """The statistic of these moments, if masses and variances are positive."""
-        return like.of_moments(vector, self.center, np.sqrt(self.variances))
+        return like.of_moments(vector, self.center, self._units)
+
+    @cached_property
+    def _units(self) -> Vector:
+        """(d,) standard deviations of the columns; round components have one for all."""
+        if self.form == "round":
+            return np.full_like(self.variances, np.sqrt(self.variances.mean()))
+        return np.sqrt(self.variances)
 
     # --- sample ---
 

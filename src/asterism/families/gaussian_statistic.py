@@ -1,10 +1,11 @@
 """Mass, mean and centred scatter of every component: all that any normal M-step asks for.
 
-Three forms, told by the shape of ``scatters``:
+Four forms, told by the shape of ``scatters``:
 
-    full  (k, d, d)  a matrix a component
-    tied  (1, d, d)  their sum: where one covariance serves all, nobody asks for the parts
-    diag  (k, d)     the diagonals alone
+    full   (k, d, d)  a matrix a component
+    tied   (1, d, d)  their sum: where one covariance serves all, nobody asks for the parts
+    diag   (k, d)     the diagonals alone
+    round  (k, 1)     sums of the diagonals: where a component has one variance, nobody asks for columns
 
 Two parts merge by Chan's formula, component by component (see ``stats.moments``).
 """
@@ -19,7 +20,7 @@ import numpy as np
 from asterism.data.block import Vector
 from asterism.families.base import Array
 
-Form = Literal["full", "tied", "diag"]
+Form = Literal["full", "tied", "diag", "round"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class GaussianStatistic:
 
     mass: Vector  # (k,) N = sum w r
     means: Array  # (k, d) 0 where there is no mass
-    scatters: Array  # (k, d, d), (1, d, d) or (k, d): sum w r (x - mean)(x - mean)'
+    scatters: Array  # (k, d, d), (1, d, d), (k, d) or (k, 1): sum w r (x - mean)(x - mean)'
 
     @classmethod
     def zero(cls, k: int, d: int, form: Form) -> GaussianStatistic:
@@ -54,7 +55,10 @@ class GaussianStatistic:
     # --- as moments that add up, for the accelerator ---
 
     def moments(self, center: Vector, unit: Vector) -> Vector:
-        """Masses, first and second moments about ``center`` (d,) in units (d,), as shares of the total mass."""
+        """Masses, first and second moments about ``center`` (d,) in units (d,), as shares of the total mass.
+
+        In the round form all units must be the same.
+        """
         about = np.where(self.mass[:, None] > 0, (self.means - center) / unit, 0.0)
         second = self.scatters / _squares(unit, self.scatters)
         second = second + between(about, self.mass, second)
@@ -77,24 +81,37 @@ class GaussianStatistic:
 
 
 def _squares(unit: Vector, like: Array) -> Array:
-    return np.asarray(unit * unit if like.ndim == 2 else np.outer(unit, unit))
+    if like.ndim == 2:
+        return np.asarray(unit[: like.shape[1]] ** 2)
+    return np.outer(unit, unit)
 
 
 def scatter_shape(k: int, d: int, form: Form) -> tuple[int, ...]:
     """The shape that names a form."""
-    return {"full": (k, d, d), "tied": (1, d, d), "diag": (k, d)}[form]
+    return {"full": (k, d, d), "tied": (1, d, d), "diag": (k, d), "round": (k, 1)}[form]
 
 
 def between(delta: Array, mass: Vector, like: Array) -> Array:
     """mass * delta delta' of every component, in the form of ``like``."""
     if like.ndim == 2:
-        return np.asarray(delta * delta * mass[:, None])
+        squares = delta * delta
+        if like.shape[1] < squares.shape[1]:
+            squares = squares.sum(axis=1, keepdims=True)
+        return np.asarray(squares * mass[:, None])
     outer = np.asarray((delta[:, :, None] * delta[:, None, :]) * mass[:, None, None])
     return outer if len(like) == len(mass) else outer.sum(axis=0, keepdims=True)
 
 
 def in_form(scatters: Array, form: Form) -> Array:
-    """(k, d, d) scatters in another form."""
-    if form == "diag":
-        return np.ascontiguousarray(np.diagonal(scatters, axis1=1, axis2=2))
+    """(k, d, d) scatters, or (k, d) diagonals of them, in another form."""
+    if form in ("diag", "round"):
+        diagonals = scatters if scatters.ndim == 2 else np.diagonal(scatters, axis1=1, axis2=2)
+        return np.ascontiguousarray(diagonals if form == "diag" else diagonals.sum(axis=1, keepdims=True))
     return scatters.sum(axis=0, keepdims=True) if form == "tied" else scatters
+
+
+def as_diagonals(scatters: Array, d: int) -> Array:
+    """(k, d) of sums over columns (k, 1): evenly, as those who ask for sums will add them up again."""
+    if scatters.ndim == 2 and scatters.shape[1] < d:
+        return np.repeat(scatters / d, d, axis=1)
+    return scatters

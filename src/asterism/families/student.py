@@ -32,7 +32,7 @@ from asterism.errors import ParameterError
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, estimate
 from asterism.families.gaussian import GaussianFamily, GaussianParams
-from asterism.families.gaussian_statistic import GaussianStatistic, in_form
+from asterism.families.gaussian_statistic import GaussianStatistic, as_diagonals, in_form
 from asterism.families.missing import Conditional, Gathered, chunks, patterns
 from asterism.families.priors import shrink
 
@@ -144,7 +144,7 @@ class StudentFamily:
         before = None if previous is None else previous.normal
         empty = (inner.mass <= 0)[:, None]
         means = np.where(empty, normal.center if before is None else before.means, inner.means)
-        scatters, prior = inner.scatters, normal.prior_of(len(means))
+        scatters, prior = as_diagonals(inner.scatters, means.shape[1]), normal.prior_of(len(means))
         if prior is not None:
             means, scatters = shrink(prior, inner.mass, means, scatters)
         last = None if before is None else before.covariances

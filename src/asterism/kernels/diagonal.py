@@ -104,7 +104,12 @@ def score_diagonal(
                     x0, x1 = tile[q + i], tile[q + TILE + i]
                     x2, x3 = tile[q + 2 * TILE + i], tile[q + 3 * TILE + i]
                     u0, u1, u2, u3 = a0 * x0 - b0, a1 * x1 - b1, a2 * x2 - b2, a3 * x3 - b3
-                    scores[p + i] += (u0 * u0 + u1 * u1) + (u2 * u2 + u3 * u3)
+                    s = scores[p + i]
+                    s = u0 * u0 + s  # a chain of multiply-adds: pairs would be additions besides
+                    s = u1 * u1 + s
+                    s = u2 * u2 + s
+                    s = u3 * u3 + s
+                    scores[p + i] = s
     for c in range(k):
         p = c * TILE
         a = constants[c]

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel
 from asterism.kernels.lanes import (
+    LINES,
     TILE,
     add_products,
     gather_tile,
     load_tile,
+    multiply_lines,
     shift_tile,
     unload_tile,
     weigh_tile,
@@ -46,7 +48,7 @@ def full_block(
     z = np.zeros(width * TILE, offsets.dtype)
     p = np.zeros(width * TILE, offsets.dtype)
     scores = np.empty(k * TILE, offsets.dtype)
-    work = np.empty((4, TILE), offsets.dtype)
+    y, work = np.empty(LINES * TILE, offsets.dtype), np.empty((4, TILE), offsets.dtype)
     w, r = np.zeros(TILE, offsets.dtype), np.zeros(TILE, offsets.dtype)
     chance = np.zeros(TILE)
     pick = np.empty(TILE + 1, np.int64)
@@ -57,7 +59,7 @@ def full_block(
             chance[: min(TILE, len(rows) - first)] = draws[first : first + TILE]
         for c in range(k):
             shift_tile(tile, offsets[c], z)
-            score_full(z, factors[c], constants[c], work, scores[c * TILE : (c + 1) * TILE])
+            score_full(z, factors[c], constants[c], y, scores[c * TILE : (c + 1) * TILE])
         share_out(scores, k, w, chance, mode, work, totals)
         for c in range(k):
             mine = scores[c * TILE : (c + 1) * TILE]
@@ -96,12 +98,12 @@ def full_scores(
     tile = np.zeros(width * TILE, offsets.dtype)
     z = np.zeros(width * TILE, offsets.dtype)
     scores = np.empty(k * TILE, offsets.dtype)
-    work, w = np.empty((4, TILE), offsets.dtype), np.zeros(TILE, offsets.dtype)
+    y, w = np.empty(LINES * TILE, offsets.dtype), np.zeros(TILE, offsets.dtype)
     for number in range(-(-len(rows) // TILE)):
         load_tile(rows, weights, origin, number * TILE, tile, w)
         for c in range(k):
             shift_tile(tile, offsets[c], z)
-            score_full(z, factors[c], constants[c], work, scores[c * TILE : (c + 1) * TILE])
+            score_full(z, factors[c], constants[c], y, scores[c * TILE : (c + 1) * TILE])
         unload_tile(scores, number * TILE, out)
 
 
@@ -110,30 +112,19 @@ def score_full(
     z: Floats,  # (padded d * TILE,) in: x - mean
     factor: Floats,  # (padded d, padded d) in
     constant: Any,
-    work: Floats,  # (4, TILE)
+    y: Floats,  # (LINES * TILE,): W z of some lines
     scores: Floats,  # (TILE,) out: constant - ||W z||^2 / 2
 ) -> None:
-    """Two lines of W against four columns at a time; lines of z beyond the diagonal meet zeros."""
+    """Some lines of W at a time: what they add up to stays in the first cache while columns pass by."""
     zero = z[0] - z[0]
-    u, v, half_of = work[0], work[1], zero - (zero + 1) / 2
+    half_of = zero - (zero + 1) / 2
     scores[:] = constant
-    for half in range(len(factor) // 2):
-        a = 2 * half
-        u[:] = zero
-        v[:] = zero
-        for quarter in range((a + 5) // 4):
-            j = 4 * quarter
-            a0, a1, a2, a3 = factor[a, j], factor[a, j + 1], factor[a, j + 2], factor[a, j + 3]
-            b0, b1, b2, b3 = (
-                factor[a + 1, j],
-                factor[a + 1, j + 1],
-                factor[a + 1, j + 2],
-                factor[a + 1, j + 3],
-            )
-            q = j * TILE
+    for some in range(-(-len(factor) // LINES)):
+        first = some * LINES
+        n = min(LINES, len(factor) - first)
+        multiply_lines(z, factor, first, n, y)
+        for half in range(n // 2):
+            p = 2 * half * TILE
             for i in range(TILE):
-                x0, x1, x2, x3 = z[q + i], z[q + TILE + i], z[q + 2 * TILE + i], z[q + 3 * TILE + i]
-                u[i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
-                v[i] += (b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)
-        for i in range(TILE):
-            scores[i] += half_of * (u[i] * u[i] + v[i] * v[i])
+                u, v = y[p + i], y[p + TILE + i]
+                scores[i] += half_of * (u * u + v * v)

@@ -15,6 +15,7 @@ from asterism.kernels.compiled import kernel, lane_sum_kernel
 
 TILE = 128  # rows: few enough that a tile stays in the second cache, enough that adding up lanes costs little
 FEW = 4  # columns are padded to a multiple of this
+LINES = 16  # of a triangular matrix, multiplied together
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -91,6 +92,42 @@ def shift_tile(
         a, p = offset[j], j * TILE
         for i in range(TILE):
             z[p + i] = tile[p + i] - a
+
+
+@kernel
+def multiply_lines(
+    z: Floats,  # (padded d * TILE,) in
+    factor: Floats,  # (padded d, padded d) in: W, lower triangular
+    first: int,  # a multiple of FEW
+    n: int,  # lines, an even number
+    y: Floats,  # (at least n * TILE,) out: lines first .. first + n of W z
+) -> None:
+    """Two lines against four columns at a time, nothing above the diagonal; the columns are read once for all lines.
+
+    Sums are chains of multiply-adds: products added in pairs would be one addition more for every two of them.
+    """
+    y[: n * TILE] = 0.0
+    for quarter in range((first + n) // 4):
+        j = 4 * quarter
+        q = j * TILE
+        for half in range(max(j - first, 0) // 2, n // 2):
+            a, p = first + 2 * half, 2 * half * TILE
+            a0, a1, a2, a3 = factor[a, j], factor[a, j + 1], factor[a, j + 2], factor[a, j + 3]
+            b0, b1 = factor[a + 1, j], factor[a + 1, j + 1]
+            b2, b3 = factor[a + 1, j + 2], factor[a + 1, j + 3]
+            for i in range(TILE):
+                x0, x1, x2, x3 = z[q + i], z[q + TILE + i], z[q + 2 * TILE + i], z[q + 3 * TILE + i]
+                u, v = y[p + i], y[p + TILE + i]
+                u = a0 * x0 + u
+                v = b0 * x0 + v
+                u = a1 * x1 + u
+                v = b1 * x1 + v
+                u = a2 * x2 + u
+                v = b2 * x2 + v
+                u = a3 * x3 + u
+                v = b3 * x3 + v
+                y[p + i] = u
+                y[p + TILE + i] = v
 
 
 @kernel

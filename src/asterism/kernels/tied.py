@@ -18,14 +18,17 @@ from numpy.typing import NDArray
 from asterism.kernels.compiled import kernel
 from asterism.kernels.diagonal import score_diagonal
 from asterism.kernels.lanes import (
+    LINES,
     TILE,
     add_cross_products,
     add_products,
     load_tile,
+    multiply_lines,
     scale_tile,
     unload_tile,
 )
 from asterism.kernels.shares import lane_mass, share_out
+from asterism.kernels.spherical import half_squares, score_spherical
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -36,8 +39,8 @@ def tied_block(
     weights: NDArray[np.float64],  # (n,) in
     origin: NDArray[np.float64],  # (2, d) in: the reference, and g from there
     factor: Floats,  # (padded d, padded d) in: W; its type is that of the arithmetic
-    whitened: Floats,  # (k, padded d) in: W (mean - g)
-    constants: Floats,  # (k,) in
+    whitened: Floats,  # (even k, padded d) in: W (mean - g)
+    lines: Floats,  # (2, k) in: ones, and constant - ||W (mean - g)||^2 / 2
     mode: int,
     draws: NDArray[np.float64],  # (n,) in; or none
     mass: NDArray[np.float64],  # (k,) added to
@@ -45,12 +48,11 @@ def tied_block(
     scatter: NDArray[np.float64],  # (padded d, padded d) added to: sum w (x - g)(x - g)', lower triangle
     totals: NDArray[np.float64],  # (2,) added to
 ) -> None:
-    """Read once, tile by tile: whiten, score, share out, add up."""
-    k, width = len(constants), len(factor)
+    """Read once, tile by tile: whiten, score as round groups, share out, add up."""
+    k, width = lines.shape[1], len(factor)
     tile = np.zeros(width * TILE, factor.dtype)
     y = np.zeros(width * TILE, factor.dtype)
-    lines = np.ones((2, k, width), factor.dtype)  # as a diagonal mixture of whitened rows
-    lines[1] = whitened
+    halves = np.zeros(TILE, factor.dtype)
     scores = np.zeros(len(sums) * TILE, factor.dtype)
     work = np.empty((4, TILE), factor.dtype)
     w, chance = np.zeros(TILE, factor.dtype), np.zeros(TILE)
@@ -60,7 +62,8 @@ def tied_block(
         if len(draws):
             chance[: min(TILE, len(rows) - first)] = draws[first : first + TILE]
         whiten(tile, factor, y)
-        score_diagonal(y, lines, constants, scores)
+        half_squares(y, halves)
+        score_spherical(y, halves, whitened, lines, scores)
         share_out(scores, k, w, chance, mode, work, totals)
         for c in range(k):
             mass[c] += lane_mass(scores[c * TILE : (c + 1) * TILE])
@@ -99,27 +102,8 @@ def whiten(
     factor: Floats,  # (padded d, padded d) in: lower triangular
     y: Floats,  # (padded d * TILE,) out: W x
 ) -> None:
-    """Two lines of W against four columns at a time."""
-    y[:] = 0.0
-    for half in range(len(factor) // 2):
-        a = 2 * half
-        p = a * TILE
-        for quarter in range((a + 5) // 4):
-            j = 4 * quarter
-            a0, a1, a2, a3 = factor[a, j], factor[a, j + 1], factor[a, j + 2], factor[a, j + 3]
-            b0, b1, b2, b3 = (
-                factor[a + 1, j],
-                factor[a + 1, j + 1],
-                factor[a + 1, j + 2],
-                factor[a + 1, j + 3],
-            )
-            q = j * TILE
-            for i in range(TILE):
-                x0, x1, x2, x3 = (
-                    tile[q + i],
-                    tile[q + TILE + i],
-                    tile[q + 2 * TILE + i],
-                    tile[q + 3 * TILE + i],
-                )
-                y[p + i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
-                y[p + TILE + i] += (b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)
+    """Some lines of W at a time, so that what they make stays in the first cache."""
+    for some in range(-(-len(factor) // LINES)):
+        first = some * LINES
+        n = min(LINES, len(factor) - first)
+        multiply_lines(tile, factor, first, n, y[first * TILE : (first + n) * TILE])

@@ -88,6 +88,11 @@ class EM:
     accelerated: bool = False
     name: str = "EM"
 
+    @functools.cached_property
+    def _fused(self) -> Any:
+        """The family, if it has a pass of its own over a block: asked once, as the question takes long."""
+        return self.family if isinstance(self.family, Fused) else None
+
     # --- E ---
 
     def summarize(self, model: MixtureModel, block: Block) -> Expected:
@@ -97,8 +102,8 @@ class EM:
         here = present(block)
         if draws is not None and here is not block:
             draws = draws[block.weights > 0]
-        if isinstance(self.family, Fused):
-            return Expected(*self.family.summarize(model.params, log_weights, here, self.assignment, draws))
+        if self._fused is not None:
+            return Expected(*self._fused.summarize(model.params, log_weights, here, self.assignment, draws))
         parts = [
             self._expect(model, log_weights, piece, None if draws is None else draws[at])
             for at, piece in pieces(here)
@@ -182,9 +187,9 @@ class EM:
     # --- what the loop asks ---
 
     def objective(self, model: MixtureModel, statistic: Expected) -> float:
-        """Minus the log-posterior; of the model that is kept, where a leap is not."""
+        """Minus the log-posterior; of the model that is kept, where a step is taken back."""
         reached = self._height(model, statistic)
-        return -(model.seen if model.leap and self._has_fallen(model, reached) else reached)
+        return -(model.seen if self._has_fallen(model, reached) else reached)
 
     def _height(self, model: MixtureModel, statistic: Expected) -> float:
         return statistic.climbed + self.family.log_prior(model.params)

@@ -103,14 +103,15 @@ def by_chance(sample: Sample, k: int, rng: np.random.Generator) -> Array:
 
 def by_ward(sample: Sample, k: int, rng: np.random.Generator) -> Array:
     """Groups of Ward's method on a part of the sample; the other rows go to the nearest group mean."""
-    from scipy.cluster.hierarchy import fcluster, linkage
+    from asterism.methods.cut import cut_tree
+    from asterism.methods.linkage import link_points
 
     y, m = sample.standard, len(sample.w)
     some = np.arange(m) if m <= WARD_ROWS else np.sort(rng.choice(m, WARD_ROWS, replace=False))
     if len(some) <= k:
         return by_rows(sample, k, rng)
-    groups = fcluster(linkage(y[some], "ward"), k, "maxclust") - 1
-    share = one_hot(groups.astype(np.int32), k) * sample.w[some, None]
+    groups = cut_tree(link_points(y[some], sample.w[some], "ward"), k=k)
+    share = one_hot(groups, k) * sample.w[some, None]
     means = (share.T @ y[some]) / np.maximum(share.sum(axis=0), np.finfo(float).tiny)[:, None]
     return one_hot(nearest_of(y, means[share.sum(axis=0) > 0]), k)
 
