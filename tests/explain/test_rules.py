@@ -128,3 +128,8 @@ def test_short_thresholds_divide_as_asked(low, gap) -> None:
     high = low + gap
     if high > low:
         assert low <= short_number(low, high) < high
+
+
+def test_thresholds_are_written_as_they_divide() -> None:
+    assert str(Condition(Column("kg"), 0, high=51234.5)) == "kg ≤ 51234.5"
+    assert str(Condition(Column("mm"), 0, low=41.4, high=48.3)) == "41.4 < mm ≤ 48.3"

@@ -32,7 +32,7 @@ from asterism.data.columns import Column
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
 from asterism.explain.profiles import Labels
-from asterism.explain.words import listed, number_text
+from asterism.explain.words import exact_text, listed
 from asterism.methods.kdtree import short_number
 
 DEPTH = 3
@@ -68,10 +68,10 @@ class Condition:
         if self.column.kind == "ordinal":
             return self._of_ranks(name)
         if np.isinf(self.low):
-            return f"{name} ≤ {number_text(self.high, 17)}"
+            return f"{name} ≤ {exact_text(self.high)}"
         if np.isinf(self.high):
-            return f"{name} > {number_text(self.low, 17)}"
-        return f"{number_text(self.low, 17)} < {name} ≤ {number_text(self.high, 17)}"
+            return f"{name} > {exact_text(self.low)}"
+        return f"{exact_text(self.low)} < {name} ≤ {exact_text(self.high)}"
 
     def _of_levels(self, name: str) -> str:
         assert self.levels is not None

@@ -21,6 +21,15 @@ def number_text(value: float, digits: int = 4) -> str:
     return text
 
 
+def exact_text(value: float) -> str:
+    """The shortest text that is the number again: for thresholds, which must divide as they are written.
+
+    >>> [exact_text(x) for x in (41.4, 3860.0, 51234.5, 1e-7)]
+    ['41.4', '3860', '51234.5', '1e-07']
+    """
+    return repr(float(value)).removesuffix(".0")
+
+
 def listed(words: list[str], last: str = "and") -> str:
     """Words with commas, and one word before the last.
 
