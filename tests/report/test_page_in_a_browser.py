@@ -44,7 +44,9 @@ class Visit:
     def __init__(self, browser, path, *, width=1280, scheme="light", before="", **more):
         self.complaints, self.requests = [], []
         self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, **more)
-        self.page.on("console", lambda m: m.type in ("error", "warning") and self.complaints.append(m.text))
+        self.page.on(
+            "console", lambda m: m.type in ("error", "warning", "trace") and self.complaints.append(m.text)
+        )
         self.page.on("pageerror", lambda e: self.complaints.append(str(e)))
         self.page.on("dialog", lambda d: (self.complaints.append(f"dialog {d.message}"), d.dismiss()))
         self.page.on("request", lambda r: self.requests.append(r.url))
@@ -60,7 +62,7 @@ class Visit:
 
     def until(self, true):
         """Wait for a JavaScript expression. (The page's policy forbids playwright's own way, an eval in the page.)"""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60  # a machine may have much else to do
         while not self.page.evaluate(true):
             assert time.monotonic() < end, f"never came true: {true}"
             self.page.wait_for_timeout(30)
@@ -150,7 +152,7 @@ def test_every_figure_is_drawn_without_a_complaint_and_without_a_request(open_pa
 
 def test_page_is_ready_before_it_has_drawn_what_nobody_sees(open_page) -> None:
     assert open_page.lazy > 6
-    assert open_page.seconds < 8  # 2 on a machine that does nothing else; tests share theirs
+    assert open_page.seconds < 15  # about 1 on a machine that does nothing else; tests share theirs
 
 
 def test_headings_landmarks_and_labels_are_there(open_page) -> None:

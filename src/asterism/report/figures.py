@@ -11,7 +11,8 @@ from asterism.report.charts import (
     silhouettes_figure,
 )
 from asterism.report.drawing import Figure
-from asterism.report.maps import em_figure, kmeans_figure, map_figure, views_figure
+from asterism.report.maps import map_figure, views_figure
+from asterism.report.playing import em_figure, kmeans_figure
 from asterism.report.summary import Summary
 
 MAKERS = (  # in the order in which they are drawn: what is seen first comes first

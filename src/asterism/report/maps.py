@@ -1,4 +1,4 @@
-"""Figures of rows in the plane: the map, other numbers of groups, k-means and EM step by step."""
+"""Figures of rows in the plane: the map, and the same rows in other numbers of groups."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from asterism.report.drawing import (
-    NEUTRAL,
     PALETTE,
     SYMBOLS,
     Figure,
@@ -18,8 +17,9 @@ from asterism.report.drawing import (
     group_name,
     plain,
 )
-from asterism.report.steps import Frame
 from asterism.report.summary import Summary
+
+DOT = {"size": 6, "opacity": 0.75}
 
 
 def _map_layout(summary: Summary) -> dict[str, Any]:
@@ -28,8 +28,11 @@ def _map_layout(summary: Summary) -> dict[str, Any]:
         f"component {i + 1} ({ratios[i]:.0%} of the variance)" if i < len(ratios) else "" for i in range(2)
     ]
     return {
-        "xaxis": axis(axes[0], zeroline=False),
-        "yaxis": axis(axes[1], zeroline=False, scaleanchor="x" if len(ratios) > 1 else False),
+        "xaxis": axis(axes[0], zeroline=False, automargin=False),
+        "yaxis": axis(
+            axes[1], zeroline=False, automargin=False, scaleanchor="x" if len(ratios) > 1 else False
+        ),
+        "margin": {"l": 56},
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "hovermode": "closest",
     }
@@ -79,7 +82,7 @@ def map_figure(summary: Summary) -> Figure:
     )
 
 
-def _dots(summary: Summary, label: list[int]) -> dict[str, Any]:
+def dots(summary: Summary, label: list[int]) -> dict[str, Any]:
     """All points as one trace whose colours a slider changes."""
     points = summary["map"]
     return {
@@ -89,11 +92,11 @@ def _dots(summary: Summary, label: list[int]) -> dict[str, Any]:
         "y": points["y"],
         "hoverinfo": "skip",
         "showlegend": False,
-        "marker": {"size": 6, "opacity": 0.75, **_colours(label)},
+        "marker": {**DOT, **colours(label)},
     }
 
 
-def _colours(label: list[int]) -> dict[str, Any]:
+def colours(label: list[int]) -> dict[str, Any]:
     """Whole numbers and a scale of steps: a tenth of the bytes of a colour a point."""
     n = len(PALETTE)
     steps: list[list[Any]] = []
@@ -119,7 +122,7 @@ def views_figure(summary: Summary) -> Figure | None:
             "caption": f"{view['k']} group{'s' if view['k'] > 1 else ''}: "
             f"{view['explained']:.0%} of the spread explained"
             + (" · the choice of this report" if view["k"] == summary["k"] else ""),
-            "data": [{"marker": {"size": 6, "opacity": 0.75, **_colours(view["label"])}}],
+            "data": [{"marker": {**DOT, **colours(view["label"])}}],
         }
         for view in views
     ]
@@ -128,7 +131,7 @@ def views_figure(summary: Summary) -> Figure | None:
         "views",
         "Other numbers of groups",
         "The same rows in fewer or more groups, by k-means of the rows drawn here. Move the slider.",
-        [_dots(summary, views[start]["label"])],
+        [dots(summary, views[start]["label"])],
         layout=_map_layout(summary),
         height=460,
         narrow={"height": 340},
@@ -136,132 +139,3 @@ def views_figure(summary: Summary) -> Figure | None:
         start=start,
         table={"head": ["groups", "spread explained"], "rows": rows},
     )
-
-
-# --- steps ------------------------------------------------------------------------------------------------------
-
-
-def kmeans_figure(summary: Summary) -> Figure | None:
-    """k-means, played."""
-    words = "Rows go to their nearest centre, centres to the mean of their rows, until nothing moves."
-    return _played(summary, "kmeans", "k-means, step by step", words, summary["kmeans"], "sum of squares")
-
-
-def em_figure(summary: Summary) -> Figure | None:
-    """EM, played."""
-    words = "Every row belongs to every ellipse a little; ellipses move to the rows that are theirs most."
-    return _played(summary, "em", "EM, step by step", words, summary["em"], "log-likelihood")
-
-
-def _played(
-    summary: Summary, name: str, title: str, words: str, steps: list[Frame], objective: str
-) -> Figure | None:
-    if len(steps) < 2:
-        return None
-    heights = [step["objective"] for step in steps]
-    frames = [
-        {
-            "caption": f"step {step['step']} · {objective} {step['objective']:,.1f}".replace(
-                "-", "\N{MINUS SIGN}"
-            ),
-            "data": _scene(step, steps),
-        }
-        for step in steps
-    ]
-    first = steps[0]
-    data = [_dots(summary, first["labels"])]
-    for g, _ in enumerate(first["centres"]):
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "hoverinfo": "skip",
-                "showlegend": False,
-                "line": {"color": colour(g), "width": 2.5 if first["ellipses"] else 1.5},
-                "x": [],
-                "y": [],
-            }
-        )
-    data.append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "hoverinfo": "skip",
-            "showlegend": False,
-            "marker": {
-                "size": 15,
-                "symbol": "x",
-                "color": [colour(g) for g in range(len(first["centres"]))],
-                "line": {"width": 2, "color": "#ffffff"},
-            },
-            "x": [],
-            "y": [],
-        }
-    )
-    data.append(
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "xaxis": "x2",
-            "yaxis": "y2",
-            "showlegend": False,
-            "hoverinfo": "x+y",
-            "line": {"color": NEUTRAL, "width": 2},
-            "x": [step["step"] for step in steps],
-            "y": heights,
-        }
-    )
-    data.append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "xaxis": "x2",
-            "yaxis": "y2",
-            "showlegend": False,
-            "hoverinfo": "skip",
-            "marker": {"size": 11, "color": PALETTE[1]},
-            "x": [],
-            "y": [],
-        }
-    )
-    for trace, change in zip(data, _scene(first, steps), strict=True):
-        trace.update(change)
-    layout = {
-        "xaxis": axis("", domain=[0, 1], zeroline=False, anchor="y"),
-        "yaxis": axis("", domain=[0.3, 1], zeroline=False, scaleanchor="x"),
-        "xaxis2": axis(
-            "step", domain=[0, 1], anchor="y2", zeroline=False, dtick=max(1, steps[-1]["step"] // 8)
-        ),
-        "yaxis2": axis(objective, domain=[0, 0.17], anchor="x2", zeroline=False, nticks=3),
-        "hovermode": "closest",
-    }
-    return figure(
-        name,
-        title,
-        f"{words} Played on the map's two axes, from a poor start; the result of this report used all columns.",
-        data,
-        layout=layout,
-        height=600,
-        narrow={"height": 480},
-        frames=frames,
-        table={
-            "head": ["step", objective],
-            "rows": [[str(s["step"]), f"{s['objective']:,.4f}"] for s in steps],
-        },
-    )
-
-
-def _scene(step: Frame, steps: list[Frame]) -> list[dict[str, Any]]:
-    """What changes in each trace: colours, ellipses (or the way a centre has come), centres, -, the objective."""
-    changes: list[dict[str, Any]] = [{"marker": {"size": 6, "opacity": 0.75, **_colours(step["labels"])}}]
-    for g, centre in enumerate(step["centres"]):
-        if step["ellipses"]:
-            around = ellipse(centre, step["ellipses"][g], colour(g))
-            changes.append({"x": around["x"], "y": around["y"]})
-        else:
-            way = [s["centres"][g] for s in steps if s["step"] <= step["step"]]
-            changes.append({"x": [x for x, _ in way], "y": [y for _, y in way]})
-    changes.append({"x": [x for x, _ in step["centres"]], "y": [y for _, y in step["centres"]]})
-    changes.append({})
-    changes.append({"x": [step["step"]], "y": [step["objective"]]})
-    return changes

@@ -7,6 +7,7 @@ answer is the table's and how much hangs on where a method begins.
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from typing import TypedDict
 
 import numpy as np
@@ -20,6 +21,7 @@ from asterism.engines.context import engine
 from asterism.engines.loop import iterate
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import AsterismError
+from asterism.families.base import Fused
 from asterism.groups.judges import MixtureJudge
 from asterism.groups.model import GroupModel
 from asterism.methods.em import EM
@@ -33,6 +35,7 @@ FEW = 600  # rows
 EVEN_TABLES = 6  # to compare with
 STARTS = 6
 STEPS = 40
+CELLS = 40_000  # rows x columns x components beyond which so many steps of EM take too long for a picture
 
 Table = NDArray[np.float64]
 
@@ -73,7 +76,7 @@ def gap_curve(sample: Sample, seed: int) -> Curve | None:
 
 
 def starts_of(sample: Sample, k: int, model: GroupModel | None, seed: int) -> Starts | None:
-    """EM with the model's own family where it is a mixture, else k-means, from random rows."""
+    """EM with the model's own family where it is a mixture and not too slow, else k-means, from random rows."""
     few = few_rows(sample, seed)
     z, w = sample.z[few], sample.weights[few]
     judge = None if model is None else model.judge
@@ -87,10 +90,12 @@ def starts_of(sample: Sample, k: int, model: GroupModel | None, seed: int) -> St
         if model is not None and isinstance(judge, MixtureJudge):
             rows = ArraySource(sample.rows[few], w, model.columns)
             seen = np.concatenate([block.rows for block in judge.ready(model.view.of(rows)).blocks()])
-            try:
-                return _by_em(EM(judge.mixture.family, tol=1e-5), seen, w, z, picked)
-            except (AsterismError, np.linalg.LinAlgError):
-                pass  # so few rows can be too few for the family
+            em = EM(judge.mixture.family, tol=1e-5)
+            if seen.size * parts <= CELLS * (10 if isinstance(em.family, Fused) else 1):
+                with suppress(
+                    AsterismError, np.linalg.LinAlgError
+                ):  # so few rows can be too few for the family
+                    return _by_em(em, seen, w, z, picked)
         return _by_kmeans(z, w, picked)
 
 
