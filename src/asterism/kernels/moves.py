@@ -24,6 +24,9 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import exact_kernel, lane_sum_kernel
 
+TILE = 128  # rows taken together where columns are few
+FEW_COLUMNS = 16
+
 Floats = NDArray[Any]  # float32 or float64
 
 
@@ -56,6 +59,8 @@ def move_rows(
 ) -> float:
     """Take rows out of old groups and put them into new ones; returns by how much sum w ||x - c||^2 fell."""
     width = grid.shape[1]
+    if width <= FEW_COLUMNS:
+        return move_lanes(rows, weights, reference, centers, moved, labels, grid, start, table, far)
     term = np.zeros(width)
     coarse, fine = grid[0], grid[1]
     gain = 0.0
@@ -74,6 +79,121 @@ def move_rows(
             if distance >= far[-1, 0]:
                 put_far(far, distance, start + i)
     return gain
+
+
+@exact_kernel
+def move_lanes(
+    rows: Floats,  # as ``move_rows``
+    weights: NDArray[np.float64],
+    reference: NDArray[np.float64],
+    centers: NDArray[np.float64],
+    moved: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    grid: NDArray[np.float64],
+    start: int,
+    table: NDArray[np.float64],
+    far: NDArray[np.float64],
+) -> float:
+    """``move_rows`` where columns are few, and a loop over them hardly begins: column by column for a tile of rows.
+
+    Rows come from nowhere all together, or none of them does.
+    """
+    d, width = rows.shape[1], grid.shape[1]
+    tile = np.empty((3, TILE), np.uint64)  # rows, the groups they leave, the groups they come into
+    cells = np.empty((width, TILE))
+    near = np.zeros((2, TILE))  # squared distances from the groups they leave, and come into
+    high, low, w = np.empty(TILE), np.empty(TILE), np.empty(TILE)
+    fresh = len(moved) > 0 and moved[0, 1] < 0
+    gain, first = 0.0, 0
+    while first < len(moved):
+        t = 0
+        while first < len(moved) and t < TILE:
+            i = moved[first, 0]
+            tile[0, t], tile[1, t], tile[2, t], w[t] = i, moved[first, 1], labels[i], weights[i]
+            t += weights[i] != 0.0
+            first += 1
+        who, old, new = tile[0, :t], tile[1, :t], tile[2, :t]
+        take_cells(rows, who, reference, cells)
+        tile_distances(cells[:d], centers, new, near[1])
+        if not fresh:
+            tile_distances(cells[:d], centers, old, near[0])
+        for j in range(d, width):
+            cells[j] = 1.0
+            if width == 2 * d:
+                for i in range(t):
+                    cells[j, i] = 1.0 if cells[j - d, i] == cells[j - d, i] else 0.0
+        for j in range(width):
+            split_column(cells[j], w, grid[0, j], grid[1, j], high, low)
+            add_column(new, high, 1.0, table[:, j])
+            add_column(new, low, 1.0, table[:, width + j])
+            if not fresh:
+                add_column(old, high, -1.0, table[:, j])
+                add_column(old, low, -1.0, table[:, width + j])
+        for i in range(t):
+            gain += w[i] * (near[0, i] - near[1, i])
+            if fresh and near[1, i] >= far[-1, 0]:
+                put_far(far, near[1, i], start + int(who[i]))
+    return gain
+
+
+@exact_kernel
+def take_cells(
+    rows: Floats,  # (n, d) in
+    who: NDArray[np.uint64],  # (t,) in; unsigned: known not to count from the end
+    reference: NDArray[np.float64],  # (d,) in
+    cells: NDArray[np.float64],  # (at least d, TILE) out: x - reference
+) -> None:
+    """The cells of a tile, column by column."""
+    for j in range(rows.shape[1]):
+        column, origin = cells[j], reference[j]
+        for i in range(len(who)):
+            column[i] = np.float64(rows[who[i], j]) - origin
+
+
+@exact_kernel
+def tile_distances(
+    cells: NDArray[np.float64],  # (d, TILE) in
+    centers: NDArray[np.float64],  # (k, d) in
+    group: NDArray[np.uint64],  # (t,) in
+    square: NDArray[np.float64],  # (TILE,) out: ||x - c||^2 over observed cells
+) -> None:
+    """Squared distances of the rows of a tile from the centres of their groups."""
+    square[:] = 0.0
+    for j in range(len(cells)):
+        column, center = cells[j], centers[:, j]
+        for i in range(len(group)):
+            y = column[i] - center[group[i]]
+            square[i] += y * y if y == y else 0.0
+
+
+@exact_kernel
+def split_column(
+    cells: NDArray[np.float64],  # (TILE,) in
+    w: NDArray[np.float64],  # (TILE,) in
+    coarse: float,  # B
+    fine: float,  # b
+    high: NDArray[np.float64],  # (TILE,) out
+    low: NDArray[np.float64],  # (TILE,) out
+) -> None:
+    """The terms of a column on both grids; missing cells have none."""
+    for i in range(TILE):
+        v = w[i] * cells[i]
+        v = v if v == v else 0.0
+        h = (v + coarse) - coarse
+        high[i] = h
+        low[i] = ((v - h) + fine) - fine
+
+
+@exact_kernel
+def add_column(
+    group: NDArray[np.uint64],  # (t,) in
+    terms: NDArray[np.float64],  # (TILE,) in
+    sign: float,
+    sums: NDArray[np.float64],  # (k,) changed
+) -> None:
+    """Add the terms of a column to the sums of their groups."""
+    for i in range(len(group)):
+        sums[group[i]] += sign * terms[i]
 
 
 @lane_sum_kernel

@@ -192,8 +192,11 @@ class Moments:
         with np.errstate(invalid="ignore", over="ignore"):
             delta = (other.mean - self.mean) + (other.rest - self.rest)
             mean, rest = _two_sum(self.mean, self.rest + delta * share)
-            between = np.outer(delta, delta) * (self.weight * share)
-            return Moments(weight, mean, rest, self.scatter + other.scatter + between)
+            between = np.outer(delta, delta)
+            between *= self.weight * share
+            scatter = self.scatter + other.scatter
+            scatter += between
+        return Moments(weight, mean, rest, scatter)
 
 
 def _near_mean(x: NDArray[Any], w: Vector, weight: float) -> Vector:
