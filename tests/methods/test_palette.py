@@ -9,9 +9,9 @@ import asterism
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
 from asterism.engines.reduce import reduce
-from asterism.errors import TooFewRowsError
+from asterism.errors import ParameterError, TooFewRowsError
 from asterism.kernels.colours import split_cells
-from asterism.methods.palette import ColourCells, ColourIndex, DistinctColours, cell_bits
+from asterism.methods.palette import ColourCells, ColourIndex, DistinctColours, as_pixels, cell_bits
 from asterism.methods.quantize import encode, fit_quantizer
 
 few = settings(max_examples=25, deadline=None)
@@ -85,6 +85,15 @@ def test_codes_of_cells_are_nearly_as_good_as_codes_of_pixels():
     assert cells.usage.distortion <= 1.1 * all_pixels.usage.distortion
 
 
+def test_without_a_step_the_codes_are_those_that_k_means_starts_from():
+    pixels = photograph(20_000)
+    none, one, many = (fit_quantizer(ArraySource(pixels), 32, max_iter=m) for m in (0, 1, 300))
+    assert (none.n_iter, one.n_iter) == (0, 1)
+    assert many.usage.distortion < one.usage.distortion < none.usage.distortion < 1.15 * many.usage.distortion
+    with pytest.raises(ParameterError, match="max_iter"):
+        fit_quantizer(ArraySource(pixels.astype(float)), 32, max_iter=0)
+
+
 def test_a_picture_with_few_colours_comes_back_without_loss():
     colours = np.random.default_rng(6).integers(0, 256, (20, 3)).astype(np.uint8)
     pixels = colours[np.random.default_rng(7).integers(20, size=5000)]
@@ -117,6 +126,7 @@ def test_a_picture_in_floats_gets_the_same_codes_from_the_same_books():
 
 def test_same_bits_for_any_number_of_threads():
     pixels = photograph(300_000)
+    assert as_pixels(ArraySource(pixels)).n_blocks > 2
     found = []
     for n_threads in (1, 2):
         with asterism.engine(n_threads=n_threads):

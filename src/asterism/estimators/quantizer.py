@@ -34,7 +34,7 @@ class VectorQuantizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Codes of each codebook; a row takes ``n_subspaces * ceil(log2(n_codes))`` bits.
     n_subspaces : int, default 1
         Cut the columns into so many runs with a codebook each (product quantisation), for long rows.
-    n_init, max_iter, tol : as in ``KMeans``
+    n_init, max_iter, tol : as in ``KMeans``; for pictures (see Notes) ``max_iter=0`` is the quickest
     random_state : int, RandomState or None
 
     Attributes

@@ -123,7 +123,7 @@ def encode_colours(
 ) -> float:
     """argmin_c ||x - c||^2, the first among equals; returns sum w min ||x - c||^2.
 
-    Four channels are written out, those that are not there being 0: a loop over them costs twice the time.
+    Channels are written out, those that are not there being 0: a loop over them costs twice the time.
     """
     d, squares, x = rows.shape[1], 0.0, np.zeros(4)
     for i in range(len(rows)):
@@ -137,8 +137,10 @@ def encode_colours(
         for group in range(starts[slot] // GROUP, starts[slot + 1] // GROUP):
             for at in range(GROUP):
                 c = lists[group * GROUP + at]
-                y0, y1, y2, y3 = x0 - codes[c, 0], x1 - codes[c, 1], x2 - codes[c, 2], x3 - codes[c, 3]
-                total = y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3
+                y0, y1, y2 = x0 - codes[c, 0], x1 - codes[c, 1], x2 - codes[c, 2]
+                total = y0 * y0 + y1 * y1 + y2 * y2
+                if d == 4:
+                    total += (x3 - codes[c, 3]) * (x3 - codes[c, 3])
                 closer = total < best
                 best = total if closer else best
                 nearest = c if closer else nearest
@@ -218,6 +220,6 @@ def take_rows(
 ) -> None:
     """out_i = book[code_i]; np.take would make whole numbers of 8 bytes of the codes first."""
     for i in range(len(codes)):
-        row = book[codes[i]]
+        c = codes[i]
         for j in range(book.shape[1]):
-            out[i, j] = row[j]
+            out[i, j] = book[c, j]

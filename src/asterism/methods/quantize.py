@@ -165,8 +165,8 @@ def run_seed(seed: int | None, s: int) -> int | None:
 def _of_picture(source: Pixels, k: int, max_iter: int, tol: float) -> tuple[Quantizer, int, bool]:
     cells: ColourCells = reduce(source, ColourCells.of)
     fit = fit_palette(source, cells, k, max_iter=max_iter, tol=tol)
-    index = ColourIndex.of(fit.centers, cells.seen)
-    return Quantizer((fit.model,), index), fit.n_iter, fit.status == "settled"
+    index = ColourIndex.of(fit.codes.positions, cells.seen)
+    return Quantizer((fit.codes,), index), fit.n_iter, fit.settled
 
 
 # --- encoding ---------------------------------------------------------------------------------------------------
