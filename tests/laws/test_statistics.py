@@ -20,9 +20,13 @@ from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily, GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic
 from asterism.kernels.moves import grid_of
+from asterism.methods.curve import Chain, Curve, Pulls
 from asterism.methods.frame import Frame
+from asterism.methods.ica import Directions, FixedPoint, Pull
+from asterism.methods.krylov import Image, ScatterOperator
 from asterism.methods.lloyd import Centers, Lloyd, centers_at
 from asterism.methods.softkmeans import Soft, SoftTotals
+from asterism.methods.squares import Product, SquaresOperator
 from asterism.stats.base import Joined
 from asterism.stats.contingency import Contingency
 from asterism.stats.counts import CellTotals, LevelCounts
@@ -135,6 +139,47 @@ def gaussian_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
     return {"means": np.full((1, rows.shape[1]), reach), "scatters": np.full(1, weights.sum() * reach**2)}
 
 
+def two_directions(d: int) -> np.ndarray:
+    return np.outer(np.arange(1.0, d + 1), [1.0, -0.5])
+
+
+def image_of(block: Block) -> Image:
+    d = block.rows.shape[1]
+    return ScatterOperator(1.0, np.full(d, 7.0)).visit(two_directions(d), block)
+
+
+def product_of(block: Block) -> Product:
+    d = block.rows.shape[1]
+    return SquaresOperator(None, 0.0, d, 0.0).visit(two_directions(d), block)
+
+
+def pulls_of(block: Block) -> Pulls:
+    d = block.rows.shape[1]
+    knots = np.array([[-10.0], [0.0], [30.0], [1e8]]) + np.arange(d)
+    return Curve(np.full(d, 7.0), 1.0, 1.0, 0.0).summarize(Chain(knots), block)
+
+
+def pull_of(block: Block) -> Pull:
+    d = block.rows.shape[1]
+    point = FixedPoint("logcosh", 1.0, 0.0, 1.0, np.full(d, 7.0), np.full((2, d), 1e-3), np.empty((0, 2)))
+    return point.summarize(Directions(np.eye(2)), block)
+
+
+def linear_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+    """Sums of deviations, of their squares, and of numbers below 1, all of which may cancel."""
+    reach = 100.0 + np.abs(seen_in(rows, weights)).max(initial=0.0)
+    mass = weights.sum()
+    squares = dict.fromkeys(("product", "square"), 10 * mass * reach**2)
+    return {
+        **squares,
+        "away": mass * reach,
+        "sums": mass * reach,
+        "diagonal": mass,
+        "beside": mass,
+        "slope": mass,
+    }
+
+
 @dataclass(frozen=True)
 class Case:
     name: str
@@ -208,6 +253,20 @@ STATISTICS = [
         lambda d: GroupScatter.zero(3, d),
         scales=group_scales,
     ),
+    Case(
+        "scatter of directions",
+        image_of,
+        lambda d: Image(np.zeros((d, 2)), np.zeros(d)),
+        scales=linear_scales,
+    ),
+    Case("squares of directions", product_of, lambda d: Product(np.zeros((d, 2))), scales=linear_scales),
+    Case(
+        "pulls on a curve",
+        pulls_of,
+        lambda d: Pulls(np.zeros(4), np.zeros(4), np.zeros((4, d)), 0.0),
+        scales=linear_scales,
+    ),
+    Case("pull of sources", pull_of, lambda d: Pull(np.zeros((2, d)), np.zeros(2)), scales=linear_scales),
 ]
 
 STATISTICS += [

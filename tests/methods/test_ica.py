@@ -130,3 +130,12 @@ def test_wrong_parameters_and_cells_are_named():
     rows[3, 1] = np.nan
     with pytest.raises(DataError, match="row 3, column 'x1'"):
         FastICA().fit(rows)
+
+
+@pytest.mark.parametrize("algorithm", ["parallel", "deflation"])
+def test_the_history_tells_how_far_every_step_turned(algorithm):
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.uniform(size=2000), rng.laplace(size=2000)]) @ [[1.0, 2.0], [3.0, 1.0]]
+    found = FastICA(algorithm=algorithm, random_state=0).fit(rows)
+    assert len(found.history_) >= found.n_iter_
+    assert found.history_[-1] < found.tol <= max(found.history_)

@@ -39,6 +39,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         largest entry of every column is positive: order and signs do not depend on the start
     mean_ : (d,)
     whitening_ : (m, d)
+    history_ : 1 - |cosine| of the largest turn of every step
     n_iter_, converged_, n_features_in_, feature_names_in_
 
     Examples
@@ -89,7 +90,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         self.components_, self.mixing_, self.mean_ = fit.unmixing, fit.mixing, fit.mean
         self.whitening_ = fit.whitener
-        self.n_iter_, self.converged_ = fit.n_iter, fit.converged
+        self.history_, self.n_iter_, self.converged_ = fit.history, fit.n_iter, fit.converged
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:

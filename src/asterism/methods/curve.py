@@ -90,12 +90,10 @@ class Curve:
         j = np.minimum(place.astype(np.int64), p - 2)
         t = place - j
         left, right = w * (1 - t), w * t
-        diagonal = np.bincount(j, left * (1 - t), p) + np.bincount(j + 1, right * t, p)
-        beside = np.bincount(j, left * t, p)
-        sums = np.stack([np.bincount(j, left * x, p) + np.bincount(j + 1, right * x, p) for x in y.T], axis=1)
-        return Pulls(
-            np.asarray(diagonal, np.float64), np.asarray(beside, np.float64), sums, float(w @ square)
-        )
+        beside = _added(j, left * t, p)
+        diagonal = _added(j, left * (1 - t), p) + _added(j + 1, right * t, p)
+        sums = np.stack([_added(j, left * x, p) + _added(j + 1, right * x, p) for x in y.T], axis=1)
+        return Pulls(diagonal, beside, sums, float(w @ square))
 
     def update(self, model: Chain, statistic: Pulls) -> Chain:
         """The knots that minimise J for these places."""
@@ -129,6 +127,11 @@ class Curve:
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Chain:
         """From a checkpoint."""
         return Chain(arrays["knots"], float(arrays["way"][0]), float(arrays["way"][1]))
+
+
+def _added(at: NDArray[np.int64], values: Vector, p: int) -> Vector:
+    """(p,) the sum of the values at each place; of no values, NumPy's own would be whole numbers."""
+    return np.asarray(np.bincount(at, values, p), np.float64)
 
 
 def projected(knots: Array, y: Array) -> tuple[Vector, Vector]:

@@ -138,6 +138,9 @@ class ICAFit:
     unmixing: Array  # (m, d) sources have variance 1
     mixing: Array  # (d, m) columns longest first, their largest entries positive
     whitener: Array  # (m, d) K
+    history: list[
+        float
+    ]  # 1 - |cosine| of every step's largest move; of one source after the other by deflation
     n_iter: int
     converged: bool
 
@@ -182,7 +185,8 @@ def fit_ica(
             NotConvergedWarning,
             stacklevel=3,
         )
-    return _ordered(found.mean, turned @ whitener, whitener, max(run.steps for run in runs), converged)
+    moves = [move for run in runs for move in [*run.history[1:], run.model.moved]]
+    return _ordered(found.mean, turned @ whitener, whitener, moves, max(run.steps for run in runs), converged)
 
 
 def _run(method: FixedPoint, source: Source, rows: Array, max_iter: int) -> Run[Directions]:
@@ -215,14 +219,16 @@ def _start(start: Any, m: int, seed: int) -> Array:
     return given
 
 
-def _ordered(mean: Vector, unmixing: Array, whitener: Array, n_iter: int, converged: bool) -> ICAFit:
+def _ordered(
+    mean: Vector, unmixing: Array, whitener: Array, history: list[float], n_iter: int, converged: bool
+) -> ICAFit:
     """K has orthogonal rows, so its pseudo-inverse, and that of B K, is a matter of lengths."""
     mixing = np.asarray(linalg.pinv(unmixing), np.float64)
     order = np.argsort(-(mixing**2).sum(axis=0), kind="stable")
     mixing, unmixing = mixing[:, order], unmixing[order]
     top = np.abs(mixing).argmax(axis=0)
     signs = np.where(mixing[top, np.arange(len(order))] < 0, -1.0, 1.0)
-    return ICAFit(mean, unmixing * signs[:, None], mixing * signs, whitener, n_iter, converged)
+    return ICAFit(mean, unmixing * signs[:, None], mixing * signs, whitener, history, n_iter, converged)
 
 
 def _check(algorithm: str, fun: str, alpha: float, max_iter: int, tol: float) -> None:
