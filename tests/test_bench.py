@@ -89,6 +89,12 @@ def test_the_bench_of_fewer_dimensions_judges_everybody(tmp_path: Path) -> None:
     assert all(met[text] for text in met if text.startswith("ppca"))
 
 
+def test_the_memory_of_indices_is_told_beside_table_and_labels() -> None:
+    out = run_bench("metrics", "--tiny", "--only", "memory-moments 100000x10")
+    assert "MB beyond the table (4 MB) and the labels" in out
+    assert "met      memory-moments: below 64 MB" in out
+
+
 def test_every_case_has_a_name_of_its_own(bench) -> None:
     from bench import kmeans, medoids, pca, trees
 

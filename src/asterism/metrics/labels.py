@@ -7,6 +7,7 @@ whatever the labels are stored as. Labels of rows with weight 0 are not looked a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ Codes = NDArray[np.integer[Any]]
 
 TABLE = 4  # a lookup table may be so many times as long as there are rows
 SMALL = 1 << 16  # or this long
+PIECE = 1 << 17  # labels that are looked at together
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +119,23 @@ def _whole_numbers(array: NDArray[Any]) -> Labels:
     if span > max(TABLE * len(array), SMALL):
         levels, codes = np.unique(array, return_inverse=True)
         return Labels(codes, levels)
-    if array.dtype == np.bool_ or array.dtype == np.uint64:
-        array = array.astype(np.int64)
-    there = np.bincount(array if low == 0 else array.astype(np.int64) - low, minlength=span) > 0
+    there = np.zeros(span, np.bool_)
+    for _, offsets in _pieces(array, low):
+        there[offsets] = True
     levels = np.flatnonzero(there) + low
-    if low == 0 and len(levels) == span:
+    if low == 0 and len(levels) == span and array.dtype not in (np.bool_, np.uint64):
         return Labels(array, levels)
     table = np.cumsum(there, dtype=np.int32) - np.int32(1)
-    return Labels(table[array if low == 0 else array.astype(np.int64) - low], levels)
+    codes = np.empty(len(array), np.int32)
+    for start, offsets in _pieces(array, low):
+        codes[start : start + len(offsets)] = table[offsets]
+    return Labels(codes, levels)
+
+
+def _pieces(array: NDArray[Any], low: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Where each piece starts, and its numbers from ``low``: whole labelings are never copied as wider numbers."""
+    for start in range(0, len(array), PIECE):
+        yield start, array[start : start + PIECE].astype(np.int64) - low
 
 
 def _names(array: NDArray[Any], what: str, rows: NDArray[np.intp] | None) -> Labels:
