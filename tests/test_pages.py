@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from asterism.cli.main import main
 
-PAGES = {"README.md": 5, "docs/tutorial.md": 9}  # page -> commands it has at least
+PAGES = {"README.md": 4, "docs/tutorial.md": 9}  # page -> commands it has at least
 
 
 def commands(text: str) -> list[str]:

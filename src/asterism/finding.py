@@ -37,7 +37,7 @@ from asterism.search.ranks import with_ranks
 from asterism.search.retold import restored_choice, told_of
 from asterism.search.rows import holes_of, numbers_to_try, rows_to_use
 from asterism.search.second import SecondOpinion, second_opinion
-from asterism.search.settle import settle
+from asterism.search.settle import settle, told
 
 METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
 MISSING = ("keep", "drop", "refuse")
@@ -238,6 +238,8 @@ def _found(
     choice, stopped = chosen(used, encoded, plan, ks, seed)
     if k is not None and len(ks) == 1 and not stopped:
         choice = asked_for(choice)
+    elif len(ks) == 1 and not choice.verdict:  # a table of one row, or of equal rows
+        choice = replace(asked_for(choice), verdict="There are no groups. All rows are equal.", reasons=())
     view, judge, method = settle(used, encoded, plan, choice, seed)
     model = GroupModel(source.columns, view, judge)
     labels, doubt = model.labels_and_doubt(used)
@@ -246,7 +248,7 @@ def _found(
     if used is not source:
         labels = np.where(map_rows(source, holes_of), np.int32(-1), labels)
     profiles = group_profiles(used, labels, model.k)
-    settings = {**settings, "method": method, "plan": plan.said}
+    settings = {**settings, "method": method, "plan": told(plan, method, len(ks) > 1)}
     about = {**settings, "choice": told_of(choice)}
     return Finding(
         k=model.k,

@@ -81,7 +81,7 @@ def test_clear_groups_are_found(here) -> None:
 
 
 def test_every_column_is_shown_with_its_kind_and_why(here, penguins) -> None:
-    text = find(penguins, "--ignore", "species", "--k", "2").stdout
+    text = find(penguins, "--ignore", "species", "--method", "kmeans", "--k", "2").stdout
     for name in penguins.read_text().splitlines()[0].split(","):
         assert f"  {name} " in text
 
@@ -104,7 +104,17 @@ def test_one_k_is_taken_as_it_is_and_a_range_is_tried(here) -> None:
 
 
 def test_kinds_can_be_overruled(here, penguins) -> None:
-    words = ["--kind", "year=ordinal:2007,2008,2009", "--kind", "sex=ignored", "--k", "2", "--json"]
+    words = [
+        "--kind",
+        "year=ordinal:2007,2008,2009",
+        "--kind",
+        "sex=ignored",
+        "--k",
+        "2",
+        "--method",
+        "kmeans",
+        "--json",
+    ]
     summary = json.loads(find(penguins, *words).stdout)
     columns = {column["name"]: column for column in summary["columns"]}
     assert columns["year"]["kind"] == "ordinal"
@@ -119,8 +129,8 @@ def test_weight_two_counts_as_two_rows(here) -> None:
         "\n".join([f"{head},w", *(f"{row},{1 + (i < 40)}" for i, row in enumerate(rows))])
     )
     (here / "r.csv").write_text("\n".join([head, *rows[:40], *rows]))
-    weighted = json.loads(find("w.csv", "--weights", "w", "--k", "3", "--json").stdout)
-    repeated = json.loads(find("r.csv", "--k", "3", "--json").stdout)
+    weighted = json.loads(find("w.csv", "--weights", "w", "--method", "kmeans", "--k", "3", "--json").stdout)
+    repeated = json.loads(find("r.csv", "--method", "kmeans", "--k", "3", "--json").stdout)
     assert weighted["k"] == repeated["k"] == 3
     for a, b in zip(weighted["groups"], repeated["groups"], strict=True):
         assert a["share"] == pytest.approx(b["share"])
@@ -129,20 +139,20 @@ def test_weight_two_counts_as_two_rows(here) -> None:
 
 def test_standard_input(here) -> None:
     blobs(here / "t.csv")
-    piped = find("-", "--json", stdin=(here / "t.csv").read_bytes())
+    piped = find("-", "--method", "kmeans", "--k", "3", "--json", stdin=(here / "t.csv").read_bytes())
     assert piped.exit_code == 0, piped.stderr
     assert left_behind(here) == ["stdin-groups", "t.csv"]
-    named = json.loads(find("t.csv", "--json").stdout)
+    named = json.loads(find("t.csv", "--method", "kmeans", "--k", "3", "--json").stdout)
     assert json.loads(piped.stdout) | {"table": "t.csv"} == named
 
 
 def test_out_names_the_folder_and_quiet_says_nothing(here) -> None:
     blobs(here / "t.csv")
-    result = find("t.csv", "--out", "deep/er", "--quiet")
+    result = find("t.csv", "--method", "kmeans", "--k", "3", "--out", "deep/er", "--quiet")
     assert result.exit_code == 0
     assert left_behind(here / "deep" / "er") == FILES
     assert result.stderr == ""
-    assert "deep/er" in find("t.csv", "--out", "deep/er", "--force").stderr
+    assert "deep/er" in find("t.csv", "--method", "kmeans", "--k", "3", "--out", "deep/er", "--force").stderr
 
 
 # ------------------------------------------------------------------------------------------------ missing cells
@@ -158,14 +168,14 @@ def holey(path) -> None:
 
 def test_missing_keep_uses_every_row(here) -> None:
     holey(here / "t.csv")
-    summary = json.loads(find("t.csv", "--json").stdout)
+    summary = json.loads(find("t.csv", "--method", "kmeans", "--k", "3", "--json").stdout)
     assert sum(group["size"] for group in summary["groups"]) == summary["rows"] == 150
     assert [column["missing"] for column in summary["columns"]] == [1, 1]
 
 
 def test_missing_drop_leaves_rows_out_and_says_so(here) -> None:
     holey(here / "t.csv")
-    result = find("t.csv", "--missing", "drop")
+    result = find("t.csv", "--method", "kmeans", "--k", "3", "--missing", "drop")
     assert "2 left out" in result.stdout
     labels = list(csv.DictReader((here / "t-groups" / "labels.csv").open()))
     assert [row["row"] for row in labels if row["group"] == ""] == ["2", "6"]
@@ -176,7 +186,7 @@ def test_missing_drop_leaves_rows_out_and_says_so(here) -> None:
 
 def test_missing_drop_of_every_row_is_refused(here) -> None:
     (here / "t.csv").write_text("a,b\n1,\n,2\n3,\n4,\n,5\n,6\n,7\n")
-    result = find("t.csv", "--missing", "drop")
+    result = find("t.csv", "--method", "kmeans", "--k", "3", "--missing", "drop")
     assert result.exit_code == 3
     assert "mostly missing" in result.stderr
     assert "'a'" in result.stderr  # the column with more holes
@@ -278,7 +288,7 @@ def test_repeated_rows_are_never_split_further_than_they_differ(here) -> None:
 
 def test_overwriting_is_refused_before_the_work(here) -> None:
     blobs(here / "t.csv")
-    assert find("t.csv").exit_code == 0
+    assert find("t.csv", "--method", "kmeans", "--k", "3").exit_code == 0
     before = {name: (here / "t-groups" / name).read_bytes() for name in FILES}
     (here / "t.csv").write_text("not,a\ntable")  # never read: the folder is looked at first
     result = find("t.csv")
@@ -290,8 +300,8 @@ def test_overwriting_is_refused_before_the_work(here) -> None:
 
 def test_force_replaces_results_but_never_the_files_of_others(here) -> None:
     blobs(here / "t.csv")
-    assert find("t.csv").exit_code == 0
-    assert find("t.csv", "--k", "2", "--force").exit_code == 0
+    assert find("t.csv", "--method", "kmeans", "--k", "3").exit_code == 0
+    assert find("t.csv", "--method", "kmeans", "--k", "2", "--force").exit_code == 0
     assert json.loads((here / "t-groups" / "summary.json").read_text())["k"] == 2
     result = find("t.csv", "--out", ".", "--force")
     assert result.exit_code == 2
@@ -377,7 +387,10 @@ def test_interrupt_before_anything_is_found_writes_nothing(here) -> None:
 def test_data_goes_to_stdout_and_messages_to_stderr(here, penguins) -> None:
     env = {**os.environ, "NO_COLOR": "1"}
     done = subprocess.run(
-        [*PROGRAM, "find", penguins, "--k", "2", "--json"], capture_output=True, text=True, env=env
+        [*PROGRAM, "find", penguins, "--k", "2", "--method", "kmeans", "--json"],
+        capture_output=True,
+        text=True,
+        env=env,
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["rows"] == 344
@@ -389,7 +402,7 @@ def test_hostile_names_cannot_steer_the_terminal(here) -> None:
     blobs(here / "t.csv")
     text = (here / "t.csv").read_text()
     (here / "t.csv").write_text(text.replace("a,b", "a\x1b[31m,b", 1))
-    result = find("t.csv")
+    result = find("t.csv", "--method", "kmeans", "--k", "3")
     assert result.exit_code == 0
     assert "\x1b" not in result.stdout
 
@@ -441,7 +454,7 @@ def test_ids_are_copied_and_cannot_be_formulas(here) -> None:
     names = ["=1+1", "+2", "-3", "@SUM(A1)", "plain", "a=b"]
     lines = [f"{row},{names[i] if i < len(names) else f'n{i}'}" for i, row in enumerate(rows)]
     (here / "t.csv").write_text("\n".join([f"{head},id", *lines]))
-    assert find("t.csv", "--id", "id", "--k", "3").exit_code == 0
+    assert find("t.csv", "--id", "id", "--method", "kmeans", "--k", "3").exit_code == 0
     found = [row["id"] for row in csv.DictReader((here / "t-groups" / "labels.csv").open())]
     assert found[:6] == ["'=1+1", "'+2", "'-3", "'@SUM(A1)", "plain", "a=b"]
 

@@ -26,7 +26,12 @@ BESIDE = ("silhouette", "gap", "stability")  # criteria that are shown beside BI
 def chosen(
     used: Source, encoded: EncodedSource, plan: Plan, ks: Sequence[int], seed: int
 ) -> tuple[Choice, bool]:
-    """The verdict, and whether somebody stopped the search: then k-means on a sample says what it can."""
+    """The verdict, and whether somebody stopped the search: then k-means on a sample says what it can.
+
+    Mixtures decide how many groups there are, whoever makes them; of one number there is nothing to decide.
+    """
+    if len(ks) == 1 and plan.method in ("kmeans", "kmedoids"):
+        return _given(ks[0]), False
     try:
         with warnings.catch_warnings():
             # A single fit that is interrupted returns its best so far; here many fits would go on after it.
@@ -54,6 +59,14 @@ def _in_a_hurry(encoded: EncodedSource, ks: Sequence[int], seed: int) -> Choice:
     return Choice(
         k=found.k, confidence=0.3, reasons=(text,), verdict=f"{groups}. {text}", table=rows, picks={}, structure=None,
         components=found.k, group_of=np.arange(found.k), model=fit, labels=np.zeros(0, np.int32),
+    )  # fmt: skip
+
+
+def _given(k: int) -> Choice:
+    """One number, before anything was looked at."""
+    return Choice(
+        k=k, confidence=1.0, reasons=(), verdict="", table=Table([{"k": k}]), picks={}, structure=None, components=k,
+        group_of=np.arange(k), model=None, labels=np.zeros(0, np.int32),
     )  # fmt: skip
 
 

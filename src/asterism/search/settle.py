@@ -8,7 +8,7 @@ from asterism.data.source import Source
 from asterism.engines.reduce import reduce
 from asterism.groups.judges import CentersJudge, Judge, MedoidsJudge, MixtureJudge
 from asterism.groups.view import View
-from asterism.methods.kmeans import fit_kmeans
+from asterism.methods.kmeans import KMeansFit, fit_kmeans
 from asterism.methods.medoids import fit_medoids
 from asterism.methods.posterior import Mixture
 from asterism.search.plan import SAMPLE, Plan
@@ -28,10 +28,18 @@ def settle(
         found = fit_medoids(used, choice.k, metric="gower", seed=seed)
         return View(), MedoidsJudge(found.model, found.inertia / total), "kmedoids"
     # An interrupted search has centres of a sample; they judge all rows as they are.
-    fit = (
-        fit_kmeans(encoded, choice.k, n_init=STARTS, seed=seed)
-        if isinstance(choice.model, Mixture)
-        else choice.model
-    )
-    weight = total if isinstance(choice.model, Mixture) else min(total, float(SAMPLE))
+    stopped = isinstance(choice.model, KMeansFit)
+    fit = choice.model if stopped else fit_kmeans(encoded, choice.k, n_init=STARTS, seed=seed)
+    weight = min(total, float(SAMPLE)) if stopped else total
     return View(encoded.encoding), CentersJudge(fit.model, fit.inertia / weight), "kmeans"
+
+
+def told(plan: Plan, method: str, compared: bool) -> str:
+    """What was done to the table, in a sentence or two."""
+    if method == plan.method and method in ("gaussian", "mixed"):
+        return plan.said
+    said = {
+        "kmeans": "Centres of k-means, in the scaled columns.",
+        "kmedoids": "Medoids, by Gower's dissimilarity.",
+    }
+    return f"{said[method]} Their number by: {plan.said}" if compared else said[method]
