@@ -138,7 +138,7 @@ def gaussian_pass(
 ) -> GaussianTotals:
     """Responsibilities of the rows of a block, added up about the new means.
 
-    A group whose share of a row is below 2^-64 gets none of it (``kernels.shares``).
+    A group whose share of a row is below 2^-57 (float32: 2^-36) gets none of it (``kernels.shares``).
     """
     constants = log_weights + normals.heights
     chances = np.empty(0) if draws is None else np.asarray(draws, np.float64)

@@ -2,9 +2,9 @@
 
     log sum_c exp(s_c)  =  best + log sum_c exp(s_c - best)          r_c = exp(s_c - best) / sum
 
-A group whose score is CUT or more below the best of a row gets no share of it. Its share would be below
-exp(-CUT) < 2^-64: all such groups together change the sum of a row by less than k 2^-64 of it, half a rounding of
-float64 for any k below 2000, and no total by more than n 2^-64.
+A group whose score is CUT or more below the best of a row gets no share of it. Its share would be below exp(-CUT):
+2^-57 in float64, 2^-36 in float32. All such groups together change the sum of a row by less than k times that, half a
+rounding for any k up to 16 (4000 in float32), and no total by more than n times that.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
 from asterism.kernels.exponential import lane_exp, lane_log
 from asterism.kernels.lanes import TILE
 
-CUT = 45.0  # nats
+CUT64, CUT32 = 40.0, np.float32(25.0)  # nats
 SOFT, HARD, DRAW = (
     0,
     1,
@@ -26,6 +28,16 @@ SOFT, HARD, DRAW = (
 )  # a row to all groups by their shares; to the likeliest; to one drawn by the shares
 
 Floats = NDArray[Any]  # float32 or float64
+
+
+def cut_of(x: Any) -> Any:
+    """CUT in the precision of its argument, in compiled code only."""
+    return CUT32 if isinstance(x, np.float32) else CUT64
+
+
+@overload(cut_of, strict=False, inline="always")
+def _cut_of(x: Any) -> Any:
+    return (lambda x: CUT32) if x == types.float32 else (lambda x: CUT64)  # noqa: ARG005
 
 
 @kernel
@@ -42,8 +54,8 @@ def share_out(
     best = work[best_scores(scores, k, work)]
     total, scale = work[2], work[3]
     total[:] = 0.0
-    cut = w[0] - w[0] - CUT
     zero = w[0] - w[0]
+    cut = zero - cut_of(zero)
     for c in range(k):
         p = c * TILE
         for i in range(TILE):
