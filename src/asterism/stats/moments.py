@@ -164,21 +164,17 @@ class Moments:
         The mean is that of ``of``; the scatter between two columns is off by some 1e-7 of the product of their
         deviations, as if the cells had been rounded once more. For who wants no small differences of it.
         """
-        from asterism.kernels.sums import column_sums
-
         x, n = block.rows, len(block)
         if x.dtype != np.float32 or not n or (block.weights != 1).any():
             return cls.of(block)
-        sums = np.zeros(x.shape[1])
         with np.errstate(invalid="ignore", over="ignore"):
-            first = x[0].astype(np.float64)
-            column_sums(x, first, sums)
-            reference = (first + sums / n).astype(np.float32)  # the mean: nothing will cancel
-            scatter = np.zeros((len(sums), len(sums)))
+            average = np.ones(n) @ x.astype(np.float64) / n
+            reference = average.astype(np.float32)  # nothing will cancel
+            scatter = np.zeros((x.shape[1], x.shape[1]))
             for i in range(0, n, RUN):
                 run = x[i : i + RUN] - reference
                 scatter += run.T @ run
-            left = sums / n + (first - reference)
+            left = average - reference
             scatter -= np.outer(left, left) * n
             mean, rest = _two_sum(reference.astype(np.float64), left)
         return cls(float(n), mean, rest, scatter)
