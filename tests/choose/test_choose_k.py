@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
+
 import numpy as np
 import pytest
 from zoo import THREE, boxes, without_groups
@@ -12,6 +15,7 @@ from asterism.data.source import ArraySource
 from asterism.engines.context import engine
 from asterism.errors import ParameterError, TooFewRowsError
 
+ROOT = Path(__file__).resolve().parents[2]
 QUICK = ["silhouette"]
 NULLS = without_groups()
 
@@ -71,6 +75,17 @@ def test_a_table_without_groups_gets_the_verdict_one(name):
     assert set(choice.labels) == {0}
 
 
+def test_three_species_are_found_by_four_measurements():
+    rows = list(csv.DictReader((ROOT / "examples" / "penguins.csv").open()))
+    names = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g")
+    rows = [row for row in rows if all(row[name] not in ("", "NA") for name in names)]
+    x = np.array([[float(row[name]) for name in names] for row in rows])
+    species = [row["species"] for row in rows]
+    choice = choose_k((x - x.mean(axis=0)) / x.std(axis=0), k=range(1, 7), criteria=QUICK, random_state=0)
+    assert choice.k == 3
+    assert asterism.metrics.adjusted_rand_score(species, choice.labels) > 0.9
+
+
 def test_even_boxes_are_groups_though_bic_splits_them():
     choice = choose_k(boxes(), k=range(1, 7), criteria=QUICK, random_state=0)
     assert choice.k == 3
@@ -119,6 +134,17 @@ def test_the_likelihood_criteria_take_weights_as_copies():
     # One normal component has its optimum in closed form: the same for copies and weights, but for the rounding
     # that repeated values are taken for.
     assert weighted.table[0]["bic"] == pytest.approx(copied.table[0]["bic"], rel=0.02)
+
+
+@pytest.mark.parametrize("table", ["groups", "none"])
+def test_a_verdict_on_weighted_rows_is_that_on_repeated_rows(table):
+    rng = np.random.default_rng(4)
+    x = np.vstack([THREE[::2], THREE[1::8]]) if table == "groups" else rng.standard_normal((140, 2))
+    weights = rng.integers(1, 4, len(x))
+    weighted = choose_k(x, k=range(1, 6), criteria=QUICK, sample_weight=weights, random_state=0)
+    repeated = choose_k(np.repeat(x, weights, axis=0), k=range(1, 6), criteria=QUICK, random_state=0)
+    assert weighted.k == repeated.k == (3 if table == "groups" else 1)
+    np.testing.assert_array_equal(np.repeat(weighted.labels, weights), repeated.labels)
 
 
 def test_k_means_and_poisson_can_be_asked_too():

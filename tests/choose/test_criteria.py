@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from zoo import THREE, blobs
+from zoo import THREE
 
 from asterism.choose.criteria import aic, bic, code_length, icl
 from asterism.choose.crossval import cross_validated
 from asterism.choose.elbow import knee, second_differences
 from asterism.choose.gap import gap_statistic
 from asterism.choose.merge import merged_by_entropy
-from asterism.choose.null import Steps, dip_chance, dip_test, one_normal
+from asterism.choose.null import Steps, dip_chance, dip_test
 from asterism.choose.rows import Rows
 from asterism.choose.stability import by_kmeans, stability
 from asterism.choose.sweep import sweep
@@ -157,12 +157,6 @@ def test_even_rows_are_called_two_humps_as_seldom_as_stated():
 
 
 # --- nothing at all ---------------------------------------------------------------------------------------------
-
-
-def test_the_bootstrap_from_one_normal_group_tells_two_groups_from_one():
-    rng = np.random.default_rng(0)
-    assert one_normal(rows(rng.standard_normal((120, 3)))) > 0.05
-    assert one_normal(rows(blobs([[0, 0], [7, 0]], 60))) == pytest.approx(0.05)
 
 
 def test_a_walk_is_told_from_sorted_groups_and_from_rows_in_no_order():

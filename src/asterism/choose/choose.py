@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.choose.families import HEAVY, Compared, compared_for
-from asterism.choose.null import one_normal, walks
+from asterism.choose.null import walks
 from asterism.choose.rows import Drawn, Rows, draw, spread_in_cells
 from asterism.choose.sweep import Candidate, Cell, Cells, Together, sweep
-from asterism.choose.tabulate import Table, measured
-from asterism.choose.valley import Groups, groups_by_valleys
+from asterism.choose.tabulate import Table, icl_of, measured
+from asterism.choose.valley import SURE, VERY_SURE, Groups, groups_by_valleys
 from asterism.choose.verdict import Evidence, Verdict, judge
 from asterism.data.block import Block
 from asterism.data.read import read
@@ -126,8 +126,9 @@ def choose_k(
             drawn = replace(drawn, x=spread_in_cells(drawn.x, seed))
         cells = _cells(drawn, compared, ks, seed)
         best = min(cells.values(), key=lambda cell: cell.bic)
+        clearest = min(cells.values(), key=icl_of)
         rows = _complete(drawn, best)
-        groups = _groups(rows, best, compared, seed)
+        groups = _groups(rows, best, clearest, compared, seed)
         table, picks = measured(rows, cells, ks, wanted, best, model, seed, penalty, precision)
         evidence = Evidence(
             ks=tuple(ks),
@@ -136,9 +137,8 @@ def choose_k(
             components=best.k,
             weakest=groups.weakest,
             walk=compared.valleys and walks(source, moments.variance),
-            surprise=best.surprise / best.total,
-            smallest=float(best.mass.min() / best.total),
-            one_normal=one_normal(rows.some(500, np.random.default_rng(seed)), seed),
+            surprise=clearest.surprise / clearest.total,
+            smallest=float(clearest.mass.min() / clearest.total),
             heavy=best.structure.startswith(HEAVY) and model != "student",
             sampled=None if drawn.whole else len(drawn.x),
         )
@@ -225,10 +225,12 @@ def _complete(drawn: Drawn, best: Cell) -> Rows:
     return Rows(imputed(best.mixture, ArraySource(drawn.x, drawn.weights)), drawn.weights)
 
 
-def _groups(rows: Rows, best: Cell, compared: Compared, seed: int) -> Groups:
+def _groups(rows: Rows, best: Cell, clearest: Cell, compared: Compared, seed: int) -> Groups:
+    """BIC's components brought together. Where ICL sees no groups, a valley has to be clearer to be believed."""
     if not compared.valleys or best.k == 1:
         return Groups(np.arange(best.k))
-    return groups_by_valleys(rows, shares_of(best.mixture, rows.source), seed)
+    shares = shares_of(best.mixture, rows.source)
+    return groups_by_valleys(rows, shares, seed, SURE if clearest.k > 1 else VERY_SURE)
 
 
 # --- the whole table --------------------------------------------------------------------------------------------

@@ -1,15 +1,12 @@
-"""Is there anything at all? Three ways to say no.
+"""Is there anything at all? Two ways to say no.
 
 ``dip_test``       does a distribution have more than one hump (Hartigan's dip against even rows, the hardest case)
-``one_normal``     does a cut in two shrink the table more than it shrinks one normal group of the same covariance
 ``Steps``          do rows follow each other like the steps of a walk: then every stretch of it looks like a group
 
 References
 ----------
 1. Hartigan, Hartigan (1985), The dip test of unimodality. Annals of Statistics 13:70-84.
-2. Liu, Hayes, Nobel, Marron (2008), Statistical significance of clustering for high-dimension, low-sample size data.
-   JASA 103:1281-1293.
-3. von Neumann (1941), Distribution of the ratio of the mean square successive difference to the variance.
+2. von Neumann (1941), Distribution of the ratio of the mean square successive difference to the variance.
 """
 
 from __future__ import annotations
@@ -19,11 +16,9 @@ from functools import partial
 
 import numpy as np
 
-from asterism.choose.rows import Rows
 from asterism.data.block import Block, Vector
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
-from asterism.methods.kmeans import fit_kmeans
 
 # Quantiles of sqrt(n) dip of n even values, by simulation (tests/oracles/dip/generate.py). Of few rows they are a
 # little smaller; these are those of many, on the safe side.
@@ -62,40 +57,6 @@ def dip_chance(dip: float, n: float) -> float:
     if scaled > SCALED[-1]:
         return float(CHANCE[-1] * np.exp(-SLOPE * (scaled - SCALED[-1])))
     return float(np.exp(np.interp(scaled, SCALED, np.log(CHANCE))))
-
-
-def dips_of_directions(rows: Rows, most: int = 5) -> float:
-    """The least p of the leading principal directions, times their number."""
-    about = rows.x - rows.mean
-    values, axes = np.linalg.eigh((about * rows.weights[:, None]).T @ about / rows.total)
-    lead = [axes[:, j] for j in np.argsort(-values)[:most] if values[j] > 0]
-    if not lead:
-        return 1.0
-    return min(1.0, len(lead) * min(dip_test(about @ axis, rows.weights)[0] for axis in lead))
-
-
-def one_normal(rows: Rows, seed: int = 0, draws: int = 19) -> float:
-    """p of a parametric bootstrap from one normal group: W_2 / W_1 beside that of ``draws`` tables of one group."""
-    about = rows.x - rows.mean
-    values, axes = np.linalg.eigh((about * rows.weights[:, None]).T @ about / rows.total)
-    root = np.sqrt(np.maximum(values, 0.0))
-    own = _cut(rows, seed)
-    if own is None:
-        return 1.0
-    smaller = 0
-    for b in range(draws):
-        z = np.random.default_rng([seed, b]).standard_normal(rows.x.shape) * root
-        drawn = _cut(Rows(np.ascontiguousarray(z @ axes.T), rows.weights), seed)
-        smaller += drawn is not None and drawn <= own
-    return (1 + smaller) / (draws + 1)
-
-
-def _cut(rows: Rows, seed: int) -> float | None:
-    """W_2 / W_1; None where rows do not differ."""
-    whole = float(rows.weights @ ((rows.x - rows.mean) ** 2).sum(axis=1))
-    if len(np.unique(rows.x, axis=0)) < 3 or whole <= 0:
-        return None
-    return fit_kmeans(rows.source, 2, n_init=2, max_iter=30, seed=seed).inertia / whole
 
 
 # --- walks ------------------------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ def _likelihoods(
         "log_likelihood": {k: cell.log_likelihood for k, cell in lead.items()},
         "parameters": {k: cell.n_parameters for k, cell in lead.items()},
         "bic": {k: cell.bic for k, cell in lead.items()},
-        "icl": {k: min(map(_icl, some)) for k, some in at.items()},
+        "icl": {k: min(map(icl_of, some)) for k, some in at.items()},
     }
     if "aic" in wanted:
         shown["aic"] = {k: min(aic(c.log_likelihood, c.n_parameters) for c in some) for k, some in at.items()}
@@ -104,7 +104,8 @@ def _likelihoods(
     return {name: {k: v for k, v in column.items() if k in ks} for name, column in shown.items()}, picks
 
 
-def _icl(cell: Cell) -> float:
+def icl_of(cell: Cell) -> float:
+    """ICL of a finished mixture."""
     return icl(cell.log_likelihood, cell.n_parameters, cell.total, cell.surprise)
 
 

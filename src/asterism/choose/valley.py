@@ -30,8 +30,9 @@ from asterism.choose.rows import Rows
 from asterism.data.block import Vector
 from asterism.families.base import Array
 
-PARTS = 5
-SURE = 0.01  # a valley that one hump shows less often than this is a valley
+PARTS, DRAWS = 5, 5
+SURE = 0.02  # a valley that one hump shows less often than this is a valley,
+VERY_SURE = 0.001  # and than this, where nothing else speaks for groups
 APART = 0.01  # of the smaller group's rows are in doubt: more, and two groups touch
 SIDES = 3.0  # a larger group is looked at only where it is near: so many times the weight of the smaller
 
@@ -68,17 +69,23 @@ def valley_between(a: Rows, b: Rows, seed: int = 0) -> Valley:
         return Valley(1.0, 0.0)
     x, w = np.vstack([a.x, b.x]), np.concatenate([a.weights, b.weights])
     second = np.arange(len(x)) >= len(a)
-    along = _along(x, w, second, seed)
+    # Parts are drawn by chance, and what they show varies: the middle of several draws is taken.
+    return sorted((_seen(x, w, second, draw, seed) for draw in range(DRAWS)), key=lambda v: v.p)[DRAWS // 2]
+
+
+def _seen(x: Array, w: Vector, second: NDArray[np.bool_], draw: int, seed: int) -> Valley:
+    """The valley along lines fitted to one draw of the parts."""
+    along = _along(x, w, second, [seed, draw])
     near = _near(along, w, second)
     return Valley(*dip_test(along[near], w[near]))
 
 
-def _along(x: Array, w: Vector, second: NDArray[np.bool_], seed: int) -> Vector:
+def _along(x: Array, w: Vector, second: NDArray[np.bool_], seed: list[int]) -> Vector:
     """(n,) s of every row, along a line fitted to the other parts; group means at -1/2 and 1/2."""
     part = np.empty(len(x), np.int64)
     for side in (second, ~second):  # both groups in every part
         members = np.flatnonzero(side)
-        part[members] = np.random.default_rng([seed, len(members)]).permutation(len(members)) % PARTS
+        part[members] = np.random.default_rng([*seed, len(members)]).permutation(len(members)) % PARTS
     along = np.empty(len(x))
     for p in range(PARTS):
         out = part == p

@@ -4,9 +4,9 @@ The rule, and what was measured on the way to it, is in ``docs/decisions/011-how
 
 1. Rows that follow each other like the steps of a walk have no groups.
 2. Components that BIC chose (normal or Student, any structure) are brought together wherever no valley lies between
-   them (``valley``). What is left are the groups; one is "no groups".
-3. Where valleys leave fewer, but BIC and ICL agree on two or three clear and large components, these overlap: they
-   are taken, with little confidence.
+   them (``valley``). What is left are the groups; one is "no groups". Where ICL takes 1, valleys must be clearer.
+3. Where valleys leave fewer, but ICL takes two or three large components that are clear, these overlap: they are
+   taken, with little confidence. Where BIC does not take the same number, they must be clearer.
 
 The other criteria do not vote on k. They say how much to trust it.
 """
@@ -14,6 +14,8 @@ The other criteria do not vote on k. They say how much to trust it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+
+import numpy as np
 
 WORDS = {
     "bic": "BIC",
@@ -31,7 +33,12 @@ WORDS = {
 }
 WITNESSES = ("bic", "icl", "entropy", "gap", "silhouette", "stability")  # whose agreement counts
 CANNOT_SAY_ONE = ("silhouette", "stability", "elbow", "calinski_harabasz")
-OVERLAP_CLEAR = 0.1  # surprise a row below which overlapping components are clear enough
+AGREE = (0.0, 0.3, 0.5, 0.8, 1.0)  # share of the criteria that take the same number
+SOME_RIGHT = (0.35, 0.5, 0.9, 0.95, 0.98)  # how often such a verdict is right: of groups,
+NONE_RIGHT = (0.6, 0.75, 0.9, 0.95, 0.98)  # and of no groups
+AT_MOST = {"valley": 1.0, "overlap": 0.75, "icl": 0.75}  # by the rule that gave the number
+OVERLAP_CLEAR = 0.1  # surprise a row below which overlapping components are clear enough,
+OVERLAP_CLEARER = 0.03  # and where BIC takes another number
 
 
 @dataclass(frozen=True)
@@ -44,12 +51,12 @@ class Evidence:
     components: int  # of BIC's mixture
     weakest: float  # p of the least clear valley
     walk: bool
-    surprise: float  # of BIC's mixture, a row
+    surprise: float  # of ICL's mixture, a row
     smallest: float  # share of its smallest component
-    one_normal: float  # p of one normal group
     heavy: bool  # Student components told the rows better
     sampled: int | None  # rows looked at, None: all
     notes: tuple[str, ...] = field(default=())
+    one_normal: float = 0.0  # not looked at
 
 
 @dataclass(frozen=True)
@@ -89,34 +96,35 @@ def _answer(e: Evidence) -> tuple[int, str]:
         return 1, "walk"
     if e.groups is None:
         return e.picks.get("icl") or 1, "icl"
-    if e.groups < e.components and _overlap(e):
-        return e.components, "overlap"
+    if _overlap(e, e.groups):
+        return e.picks["icl"] or 1, "overlap"
     return e.groups, "valley"
 
 
-def _overlap(e: Evidence) -> bool:
+def _overlap(e: Evidence, groups: int) -> bool:
     """Two or three large components, told apart well by their shape or place though no valley shows."""
-    return (
-        1 < e.components <= 3
-        and e.picks.get("bic") == e.picks.get("icl") == e.components
-        and e.surprise <= OVERLAP_CLEAR
-        and e.smallest >= 0.1
-    )
+    k = e.picks.get("icl") or 1
+    clear = OVERLAP_CLEAR if e.picks.get("bic") == k else OVERLAP_CLEARER
+    return max(groups, 1) < k <= 3 and e.surprise <= clear and e.smallest >= 0.1
 
 
 def _confidence(e: Evidence, found: int, rule: str) -> float:
-    judged = [name for name in WITNESSES if e.picks.get(name) is not None]
-    if found == 1:
-        judged = [name for name in judged if name not in CANNOT_SAY_ONE]
-    agree = sum(e.picks[name] == found for name in judged) / max(len(judged), 1)
+    """How often verdicts with as much agreement were right (``docs/decisions/011``)."""
     if rule == "walk":
         return 0.85
-    if rule == "overlap":
-        return 0.4 + 0.2 * agree
-    if found == 1:
-        return 0.7 + 0.28 * agree
-    clear = 0.1 if e.weakest < 1e-4 else 0.0 if e.weakest < 1e-3 else -0.1
-    return max(min(0.5 + 0.42 * agree + clear, 0.99), 0.3)
+    judged = _judges(e, found)
+    agree = sum(e.picks[name] == found for name in judged) / max(len(judged), 1)
+    often = float(np.interp(agree, AGREE, NONE_RIGHT if found == 1 else SOME_RIGHT))
+    return min(often, AT_MOST[rule])
+
+
+def _judges(e: Evidence, found: int) -> list[str]:
+    """Criteria whose agreement counts: those that were asked and could have said it."""
+    return [
+        name
+        for name in WITNESSES
+        if e.picks.get(name) is not None and not (found == 1 and name in CANNOT_SAY_ONE)
+    ]
 
 
 def _because(e: Evidence, found: int, rule: str) -> str:
@@ -129,7 +137,8 @@ def _because(e: Evidence, found: int, rule: str) -> str:
         return "ICL, which wants rows to belong clearly, takes this number."
     if rule == "overlap":
         return (
-            f"BIC and ICL both find {found} components, but not all have fewer rows between them than within. "
+            f"ICL finds {found} components to which rows clearly belong, but not all have fewer rows between them "
+            "than within. "
             "They differ in place or shape; those that overlap may as well be one group of an unusual shape."
         )
     if found > 1:
@@ -178,10 +187,6 @@ def _beside(e: Evidence, found: int) -> list[str]:
     said = []
     if e.heavy and found > 0:
         said.append("Rows far out were told better by heavy-tailed components.")
-    if found > 1 and e.one_normal > 0.1:
-        said.append(
-            "A cut in two shrinks the table no more than it shrinks one normal group, so they are not far apart."
-        )
     if e.sampled is not None:
         said.append(f"Numbers were compared on {e.sampled} rows drawn evenly from the table.")
     return said
