@@ -101,11 +101,11 @@ class Krylov:
     def start(self, seed: int) -> Space:
         """Random directions."""
         b = min(self.width, self.d)
-        q = linalg.qr(np.random.default_rng(seed).standard_normal((self.d, b)), mode="economic")[0]
+        drawn = np.random.default_rng(seed).standard_normal((self.d, b))
+        new = np.asarray(linalg.qr(drawn, mode="economic")[0], np.float64)
         more = self.full + b
         room, inner = np.empty((self.d, more), order="F"), np.zeros((more, more))
-        q = np.asarray(q, np.float64)
-        return Space(room, 0, 0, inner, q, np.empty(0), np.empty((0, 0)), np.full(self.m, np.inf))
+        return Space(room, 0, 0, inner, new, np.empty(0), np.empty((0, 0)), np.full(self.m, np.inf))
 
     def summarize(self, model: Space, block: Block) -> Any:
         """What a block says about the image of the new directions."""
