@@ -2,7 +2,7 @@
 
 Run it from anywhere: ``python examples/kmeans_blocks.py``. The penguins' four measurements are scaled and cut
 into blocks; each block is summarised by itself, the summaries merge, and the centres move. Then
-``asterism.find`` does the same job in compiled loops, on all cores, for several k at once.
+``asterism.KMeans`` does the same job in compiled loops, on all cores, from better starts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import asterism
 
 PENGUINS = Path(__file__).with_name("penguins.csv")
 MEASURES = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g")
-OTHERS = ("species", "island", "sex", "year")
 
 
 @dataclass(frozen=True)
@@ -82,11 +81,10 @@ def main() -> None:
     centers, history = kmeans([rows[i : i + 64] for i in range(0, len(rows), 64)], start)
     print(f"by hand:  {len(centers)} groups, {len(history)} steps, within sum of squares {history[-1]:.3f}")
 
-    finding = asterism.find(PENGUINS, k=3, kinds=dict.fromkeys(OTHERS, "ignored"), missing="drop")
-    print(f"asterism: {finding.k} groups, within sum of squares {finding.choice.chosen.within:.3f}")
-    for profile in finding.profiles:
-        typical = ", ".join(f"{name} {value:.1f}" for name, value in profile.centre.items())
-        print(f"  group {profile.group}: {profile.size} penguins, {typical}")
+    estimator = asterism.KMeans(3, random_state=0).fit(rows)
+    print(f"asterism: {estimator.n_clusters} groups, within sum of squares {estimator.inertia_:.3f}")
+    for group, size in enumerate(np.bincount(estimator.labels_)):
+        print(f"  group {group}: {size} penguins")
 
 
 if __name__ == "__main__":

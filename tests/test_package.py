@@ -98,5 +98,5 @@ def test_example_by_hand_and_asterism_find_the_same_groups(root, tmp_path) -> No
     done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
     by_hand, ours = (float(s) for s in re.findall(r"sum of squares ([\d.]+)", done.stdout))
-    assert ours <= by_hand * 1.001  # find takes the best of what k-means reaches; by hand is one start
+    assert ours <= by_hand * 1.001  # the best of several starts; by hand is one
     assert len(re.findall(r"group \d: \d+ penguins", done.stdout)) == 3
