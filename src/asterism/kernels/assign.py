@@ -73,7 +73,8 @@ def assign_block(
     names = np.empty((2, TILE), np.int32)
     norms = np.zeros((2, TILE), np.float32)  # ||y||^2 of the cells, and with the masks
     shift = np.empty(d + 1, rows.dtype)  # origin and scale in the rows' own type
-    shift[:d] = origin
+    for j in range(d):
+        shift[j] = origin[j]
     shift[d] = scale
     margin = error_margin(slopes)
     pick = np.zeros(TILE + 3, np.int64)  # the rows of a tile, and room to fill up a four

@@ -2,6 +2,9 @@
 
 ``contract`` lets a multiply and an add become one instruction; ``reassoc`` lets a sum be taken in vector
 lanes. ``nnan`` and ``ninf`` are never given: missing cells are NaN here, and must stay so.
+
+In kernels arrays are copied cell by cell: ``a[:m] = b`` brings an error message with it, and formatting that takes
+Numba two to three seconds to compile, in every kernel anew.
 """
 
 from __future__ import annotations

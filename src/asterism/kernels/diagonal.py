@@ -45,8 +45,8 @@ def diagonal_block(
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         load_tile(rows, weights, origin, first, tile, w)
-        if len(draws):
-            chance[: min(TILE, len(rows) - first)] = draws[first : first + TILE]
+        for i in range(min(TILE, len(draws) - first)):
+            chance[i] = draws[first + i]
         score_diagonal(tile, lines, constants, scores)
         share_out(scores, k, w, chance, mode, work, totals)
         for c in range(k):

@@ -55,8 +55,8 @@ def full_block(
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         load_tile(rows, weights, origin, first, tile, w)
-        if len(draws):
-            chance[: min(TILE, len(rows) - first)] = draws[first : first + TILE]
+        for i in range(min(TILE, len(draws) - first)):
+            chance[i] = draws[first + i]
         for c in range(k):
             shift_tile(tile, offsets[c], z)
             score_full(z, factors[c], constants[c], y, scores[c * TILE : (c + 1) * TILE])

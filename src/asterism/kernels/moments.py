@@ -58,7 +58,7 @@ def column_moments(
             again = False
             for j in range(a, min(a + LANES, d)):
                 w = sums[0, j - a]
-                out[4:, j] = sums[3:, j - a]
+                out[4, j], out[5, j], out[6, j] = sums[3, j - a], sums[4, j - a], sums[5, j - a]
                 if w > 0.0:
                     left = sums[1, j - a] / w
                     out[0, j] = w

@@ -274,7 +274,7 @@ def put_far(far: NDArray[np.float64], distance: float, row: int) -> None:
     p = len(far)
     while p > 0 and (far[p - 1, 0] < distance or (far[p - 1, 0] == distance and far[p - 1, 1] > row)):
         if p < len(far):
-            far[p] = far[p - 1]
+            far[p, 0], far[p, 1] = far[p - 1, 0], far[p - 1, 1]
         p -= 1
     if p < len(far):
         far[p, 0] = distance

@@ -181,5 +181,5 @@ def sum_scores(
                 total[i] += lane_exp(lanes[p + i] - safe[i])
         for i in range(TILE):
             total[i] = best[i] + lane_log(total[i] if total[i] > 0.0 else 1.0)
-        tops[first : first + t] = best[:t]
-        heights[first : first + t] = total[:t]
+        for i in range(t):
+            tops[first + i], heights[first + i] = best[i], total[i]

@@ -45,8 +45,8 @@ def spherical_block(
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         load_tile(rows, weights, origin, first, tile, w)
-        if len(draws):
-            chance[: min(TILE, len(rows) - first)] = draws[first : first + TILE]
+        for i in range(min(TILE, len(draws) - first)):
+            chance[i] = draws[first + i]
         half_squares(tile, halves)
         score_spherical(tile, halves, centers, lines, scores)
         share_out(scores, k, w, chance, mode, work, totals)

@@ -59,8 +59,8 @@ def tied_block(
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         load_tile(rows, weights, origin, first, tile, w)
-        if len(draws):
-            chance[: min(TILE, len(rows) - first)] = draws[first : first + TILE]
+        for i in range(min(TILE, len(draws) - first)):
+            chance[i] = draws[first + i]
         whiten(tile, factor, y)
         half_squares(y, halves)
         score_spherical(y, halves, whitened, lines, scores)
@@ -87,7 +87,9 @@ def tied_scores(
     tile = np.zeros(width * TILE, factor.dtype)
     y = np.zeros(width * TILE, factor.dtype)
     lines = np.ones((2, k, width), factor.dtype)  # as a diagonal mixture of whitened rows
-    lines[1] = whitened
+    for c in range(k):
+        for j in range(width):
+            lines[1, c, j] = whitened[c, j]
     scores, w = np.empty(k * TILE, factor.dtype), np.zeros(TILE, factor.dtype)
     for number in range(-(-len(rows) // TILE)):
         load_tile(rows, weights, origin, number * TILE, tile, w)
