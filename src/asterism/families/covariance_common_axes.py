@@ -34,9 +34,7 @@ Objective = Callable[[Array], tuple[float, Array]]  # lengths v (k, d) -> what t
 
 SWEEPS = 50  # over all planes, at most
 SCREENING = 3  # of them to tell the starts apart
-SETTLED = (
-    1e-6  # largest angle of a sweep, near the optimum: the objective is flat there, and moves by its square
-)
+SETTLED = 1e-6  # largest angle of a sweep near the optimum: the objective is flat there
 ROUNDING = 8.0 * np.finfo(float).eps  # of the objective, a mean of logarithms
 ANGLES = np.linspace(-np.pi / 4, np.pi / 4, 13)[1:]  # all there are, up to naming the axes
 
