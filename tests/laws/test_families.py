@@ -22,7 +22,8 @@ from asterism.families.base import Facts
 from asterism.families.bernoulli import BernoulliFamily, Chances
 from asterism.families.categorical import CategoricalFamily, LevelShares
 from asterism.families.covariance import Covariances
-from asterism.families.gaussian import GaussianFamily, GaussianParams
+from asterism.families.gaussian import GaussianFamily
+from asterism.families.gaussian_params import GaussianParams
 from asterism.families.multinomial import CountShares, MultinomialFamily
 from asterism.families.ordinal import OrdinalFamily, Steps
 from asterism.families.poisson import PoissonFamily, Rates

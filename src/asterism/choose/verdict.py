@@ -56,7 +56,6 @@ class Evidence:
     heavy: bool  # Student components told the rows better
     sampled: int | None  # rows looked at, None: all
     notes: tuple[str, ...] = field(default=())
-    one_normal: float = 0.0  # not looked at
 
 
 @dataclass(frozen=True)

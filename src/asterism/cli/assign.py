@@ -65,6 +65,7 @@ def run(options: Options) -> None:
     """Do the work."""
     from asterism.cli.output import with_column, write_labels
     from asterism.data.like import read_like
+    from asterism.data.whole import write_whole
     from asterism.engines.context import current, engine
     from asterism.finding import ranked_table
     from asterism.modelfile import load
@@ -83,7 +84,9 @@ def run(options: Options) -> None:
     text = io.BytesIO()
     write_labels(frame, text)
     if options.out:
-        _whole_file(Path(options.out), text.getvalue())
+        target = Path(options.out)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, text.getvalue())
     if options.json:
         sizes: list[int] = [int((ranked[:, 0] == g).sum()) for g in range(model.k)]
         told = {"version": 1, "k": model.k, "rows": len(ranked), "sizes": sizes, "notes": match.notes()}
@@ -95,14 +98,3 @@ def run(options: Options) -> None:
             say(note)
         if options.out:
             say(f"Wrote {options.out}")
-
-
-def _whole_file(path: Path, data: bytes) -> None:
-    """Aside first, then renamed: never half."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        aside.write_bytes(data)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)

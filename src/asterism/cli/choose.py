@@ -53,11 +53,7 @@ class Options:
 )
 @click.option("--json", is_flag=True, help="Print everything as JSON.")
 @common.seed
-@common.threads
-@common.memory
-@common.force
-@common.quiet
-@common.debug
+@common.running
 @click.pass_context
 def choose(ctx: click.Context, /, **options: Any) -> None:
     """Say how many groups TABLE has, how sure that is, and why.

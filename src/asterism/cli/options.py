@@ -46,3 +46,6 @@ reading = together(
         "--weights", metavar="COLUMN", help="Column of row weights: 3 counts as three rows, 0 as none."
     ),
 )
+
+# How a command works, and what it may replace.
+running = together(threads, memory, force, quiet, debug)

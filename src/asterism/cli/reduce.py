@@ -70,11 +70,7 @@ class Options:
     "--out", metavar="DIR", help="Folder of results.  [default: NAME-reduced in the current folder]"
 )
 @click.option("--json", is_flag=True, help="Print the summary as JSON.")
-@common.threads
-@common.memory
-@common.force
-@common.quiet
-@common.debug
+@common.running
 @click.pass_context
 def reduce(ctx: click.Context, /, **options: Any) -> None:
     """Find the principal components of TABLE.

@@ -56,11 +56,7 @@ class Options:
 @common.no_scale
 @click.option("--out", metavar="DIR", help="Folder of results.  [default: NAME-tree in the current folder]")
 @click.option("--json", is_flag=True, help="Print the summary as JSON.")
-@common.threads
-@common.memory
-@common.force
-@common.quiet
-@common.debug
+@common.running
 @click.pass_context
 def tree(ctx: click.Context, /, **options: Any) -> None:
     """Draw the tree of the rows of TABLE.

@@ -13,7 +13,8 @@ from asterism.errors import ParameterError
 from asterism.estimators.mixture import BaseMixture
 from asterism.families.base import Family
 from asterism.families.covariance import ALIASES, Covariances, structure_of
-from asterism.families.gaussian import GaussianFamily, GaussianParams
+from asterism.families.gaussian import GaussianFamily
+from asterism.families.gaussian_params import GaussianParams
 from asterism.methods.em import MixtureModel
 from asterism.methods.mixture import MixtureFit, Start
 

@@ -27,46 +27,12 @@ from asterism.data.block import Block, Vector, block_of
 from asterism.families.assignment import assign
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
+from asterism.families.gaussian_params import GaussianParams, usable_variances
 from asterism.families.gaussian_statistic import Form, GaussianStatistic, as_diagonals, between, in_form
 from asterism.families.missing import LOG_2_PI, Conditional, Gathered, chunks, gappy, patterns
 from asterism.families.priors import ConjugatePrior, default_prior, log_prior, shrink
 
 BARE_FLOOR = 1e-14  # where the user sets the regularisation: just above rounding
-
-
-# --- parameters -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class GaussianParams:
-    """k normal components."""
-
-    means: Array  # (k, d) offsets from the family's reference
-    covariances: Covariances  # of k components
-
-    @cached_property
-    def factors(self) -> Array:
-        """W as kernels want it: (k, d, d) lower triangular, (1, d, d) where all share one, (k, d) diagonals, (k, 1)
-        where a group has but one number.
-        """
-        if self.covariances.diagonal:
-            roots = self.covariances.root_precisions()
-            return roots[:, :1] if self.covariances.structure in ("EII", "VII") else roots
-        factors = self.covariances.inverse_factors()
-        return factors[:1] if self.covariances.structure == "EEE" else factors
-
-    @cached_property
-    def normals(self) -> Any:
-        """The components as ``kernels.density`` takes them."""
-        from asterism.kernels.density import Normals
-
-        return Normals(self.means, self.factors)
-
-    @cached_property
-    def matrices(self) -> Array:
-        """(k, d, d) covariances, or (1, d, d) for one that all share."""
-        matrices = self.covariances.full()
-        return matrices[:1] if self.covariances.structure == "EEE" else matrices
 
 
 # --- the family -------------------------------------------------------------------------------------------------
@@ -412,9 +378,3 @@ class GaussianFamily:
         total = mass.T @ np.where(seen, y, 0.0)
         means = np.divide(total, weight, out=np.tile(self.center, (mass.shape[1], 1)), where=weight > 0)
         return GaussianParams(means, Covariances("EEI", len(means), self.variances[None]))
-
-
-def usable_variances(variances: Vector) -> Vector:
-    """Variances of columns with something in the place of 0: a constant column has no unit of its own."""
-    top = float(variances.max(initial=0.0))
-    return np.where(variances > 0, variances, top if top > 0 else 1.0)

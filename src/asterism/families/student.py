@@ -31,7 +31,8 @@ from asterism.data.block import Block, Vector
 from asterism.errors import ParameterError
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, estimate
-from asterism.families.gaussian import GaussianFamily, GaussianParams
+from asterism.families.gaussian import GaussianFamily
+from asterism.families.gaussian_params import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic, as_diagonals, in_form
 from asterism.families.missing import Conditional, Gathered, chunks, patterns
 from asterism.families.priors import shrink

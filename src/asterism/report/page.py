@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from asterism.data.whole import write_whole
 from asterism.errors import OutputExistsError
 from asterism.finding import Finding
 from asterism.report.drawing import PALETTE, Figure
@@ -61,16 +61,7 @@ def write_page(subject: Subject, path: str | os.PathLike[str], *, force: bool = 
     target = Path(path)
     if target.exists() and not force:
         raise OutputExistsError(f"{target} exists.", "Give another name, or force=True to replace it.")
-    text = page(summarize(subject))
-    handle, name = tempfile.mkstemp(dir=target.resolve().parent, prefix=target.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(name, 0o644)  # a report is to be shared
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_whole(target, page(summarize(subject)).encode())
 
 
 def page(summary: Summary) -> str:

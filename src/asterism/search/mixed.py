@@ -54,7 +54,7 @@ def choose_mixed(used: Source, plan: Plan, ks: Sequence[int], seed: int) -> Choi
         found = judge(
             Evidence(
                 ks=tuple(ks), picks=picks, groups=None, components=best.k, weakest=0.0, walk=False,
-                surprise=best.surprise / best.total, smallest=float(best.mass.min() / best.total), one_normal=0.0,
+                surprise=best.surprise / best.total, smallest=float(best.mass.min() / best.total),
                 heavy=False, sampled=None if drawn.whole else len(drawn.x),
             )
         )  # fmt: skip

@@ -1,0 +1,51 @@
+"""k normal components: what EM estimates, and the forms in which it is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from asterism.data.block import Vector
+from asterism.families.base import Array
+from asterism.families.covariance import Covariances
+
+
+@dataclass(frozen=True)
+class GaussianParams:
+    """k normal components."""
+
+    means: Array  # (k, d) offsets from the family's reference
+    covariances: Covariances  # of k components
+
+    @cached_property
+    def factors(self) -> Array:
+        """W as kernels want it: (k, d, d) lower triangular, (1, d, d) where all share one, (k, d) diagonals, (k, 1)
+        where a group has but one number.
+        """
+        if self.covariances.diagonal:
+            roots = self.covariances.root_precisions()
+            return roots[:, :1] if self.covariances.structure in ("EII", "VII") else roots
+        factors = self.covariances.inverse_factors()
+        return factors[:1] if self.covariances.structure == "EEE" else factors
+
+    @cached_property
+    def normals(self) -> Any:
+        """The components as ``kernels.density`` takes them."""
+        from asterism.kernels.density import Normals
+
+        return Normals(self.means, self.factors)
+
+    @cached_property
+    def matrices(self) -> Array:
+        """(k, d, d) covariances, or (1, d, d) for one that all share."""
+        matrices = self.covariances.full()
+        return matrices[:1] if self.covariances.structure == "EEE" else matrices
+
+
+def usable_variances(variances: Vector) -> Vector:
+    """Variances of columns with something in the place of 0: a constant column has no unit of its own."""
+    top = float(variances.max(initial=0.0))
+    return np.where(variances > 0, variances, top if top > 0 else 1.0)
