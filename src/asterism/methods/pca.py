@@ -23,6 +23,7 @@ import numpy as np
 
 from asterism.data.block import Block
 from asterism.data.finite import raise_for_bad_cell
+from asterism.data.longer import in_longer_blocks
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
 from asterism.engines.threads import one_blas_thread
@@ -62,7 +63,7 @@ def fit_pca(source: Source, n_components: float | None = None, *, seed: int = 0)
         return pca_iterative(source, m, seed)
     if m is not None and (model := _in_single(source, m)) is not None:
         return model
-    moments, count = reduce(source, partial(_moments_and_count, Moments.of)).parts
+    moments, count = reduce(in_longer_blocks(source), partial(_moments_and_count, Moments.of)).parts
     if not np.isfinite(moments.scatter).all():
         raise_for_bad_cell(source)
     return _kept(pca_from_moments(moments, m, count.rows), n_components)
@@ -76,7 +77,7 @@ def _in_single(source: Source, m: int) -> Components | None:
     """
     if source.dtype != np.float32 or source.n_rows * source.n_columns < MANY_CELLS:
         return None
-    moments, count = reduce(source, partial(_moments_and_count, Moments.of_single)).parts
+    moments, count = reduce(in_longer_blocks(source), partial(_moments_and_count, Moments.of_single)).parts
     if not (np.isfinite(moments.scatter).all() and SAFE < np.trace(moments.scatter) < 1.0 / SAFE):
         return None
     model = pca_from_moments(moments, m, count.rows)

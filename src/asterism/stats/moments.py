@@ -138,21 +138,12 @@ class Moments:
         # Infinite cells and overflow end as NaN in the result, where whoever asked will see them.
         with np.errstate(invalid="ignore", over="ignore"):
             reference = _near_mean(x, w, weight)
-            y = (
-                np.subtract(x, reference, dtype=np.float64)
-                if reference.any()
-                else x.astype(np.float64, copy=False)
-            )
-            if (w != 1).any():
-                # y'y is recognised as symmetric by NumPy and costs half; so weights go in as square roots.
-                y = np.where(w[:, None] > 0, y, 0.0)  # absent rows may hold anything, NaN included
-                w = np.sqrt(w)
-                y *= w[:, None]
-            scatter = np.zeros((x.shape[1], x.shape[1]))
-            for i in range(0, len(y), RUN):  # sums of sums: the error does not grow with the number of rows
-                run = y[i : i + RUN]
-                scatter += run.T @ run
-            left = w @ y / weight
+            scatter, left = np.zeros((x.shape[1], x.shape[1])), np.zeros(x.shape[1])
+            for i in range(0, len(x), RUN):  # sums of sums: the error does not grow with the number of rows
+                y, root = _deviations(x[i : i + RUN], w[i : i + RUN], reference)
+                scatter += y.T @ y  # recognised as symmetric by NumPy, at half the cost
+                left += root @ y
+            left /= weight
             scatter -= np.outer(left, left) * weight  # in this order symmetric to the bit
             mean, rest = _two_sum(reference, left)
         return cls(weight, mean, rest, scatter)
@@ -168,12 +159,14 @@ class Moments:
         if x.dtype != np.float32 or not n or (block.weights != 1).any():
             return cls.of(block)
         with np.errstate(invalid="ignore", over="ignore"):
-            average = np.ones(n) @ x.astype(np.float64) / n
+            average = x.sum(axis=0, dtype=np.float64) / n
             reference = average.astype(np.float32)  # nothing will cancel
             scatter = np.zeros((x.shape[1], x.shape[1]))
+            room = np.empty_like(x[:RUN])
             for i in range(0, n, RUN):
-                run = x[i : i + RUN] - reference
-                scatter += run.T @ run
+                run = x[i : i + RUN]
+                y = np.subtract(run, reference, out=room[: len(run)])
+                scatter += y.T @ y
             left = average - reference
             scatter -= np.outer(left, left) * n
             mean, rest = _two_sum(reference.astype(np.float64), left)
@@ -193,6 +186,17 @@ class Moments:
             scatter = self.scatter + other.scatter
             scatter += between
         return Moments(weight, mean, rest, scatter)
+
+
+def _deviations(x: NDArray[Any], w: Vector, reference: Vector) -> tuple[NDArray[np.float64], Vector]:
+    """(n, d) ``sqrt(w) (x - reference)`` and (n,) ``sqrt(w)``; absent rows may hold anything, NaN included."""
+    y = np.subtract(x, reference, dtype=np.float64) if reference.any() else x.astype(np.float64, copy=False)
+    if (w == 1).all():
+        return y, w
+    root = np.sqrt(w)
+    y = np.where(w[:, None] > 0, y, 0.0)
+    y *= root[:, None]
+    return y, root
 
 
 def _near_mean(x: NDArray[Any], w: Vector, weight: float) -> Vector:
