@@ -15,6 +15,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -28,7 +29,14 @@ from asterism.families.assignment import assign
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
 from asterism.families.gaussian_params import GaussianParams, usable_variances
-from asterism.families.gaussian_statistic import Form, GaussianStatistic, as_diagonals, between, in_form
+from asterism.families.gaussian_statistic import (
+    Form,
+    GaussianStatistic,
+    GaussianSums,
+    as_diagonals,
+    between,
+    in_form,
+)
 from asterism.families.missing import LOG_2_PI, Conditional, Gathered, chunks, gappy, patterns
 from asterism.families.priors import ConjugatePrior, default_prior, log_prior, shrink
 
@@ -171,11 +179,11 @@ class GaussianFamily:
         block: Block,
         assignment: str,
         draws: Vector | None = None,
-    ) -> tuple[Vector, float, GaussianStatistic]:
+    ) -> tuple[Vector, float, GaussianStatistic | GaussianSums]:
         """Shares, what they climb, and the statistic, in one pass that keeps nothing of size n x k."""
         found = self._complete_pass(params, log_weights, block, assignment, draws)
         # A missing cell makes the likelihood NaN: complete blocks, the usual ones, need not be searched for any.
-        gaps = None if np.isfinite(found[1]) else gappy(block.rows)
+        gaps = None if math.isfinite(found[1]) else gappy(block.rows)
         if gaps is None:
             return found
         whole = block_of(block.rows[~gaps], block.weights[~gaps], block.start)
@@ -190,22 +198,18 @@ class GaussianFamily:
 
     def _complete_pass(
         self, params: GaussianParams, log_weights: Vector, block: Block, assignment: str, draws: Vector | None
-    ) -> tuple[Vector, float, GaussianStatistic]:
-        from asterism.kernels.density import gaussian_pass
+    ) -> tuple[Vector, float, GaussianSums]:
+        from asterism.kernels.density import MODES, NO_DRAWS, visit_for
 
-        how = "draw" if assignment == "stochastic" else assignment
-        totals = gaussian_pass(
-            block.rows, block.weights, self.reference, params.normals, log_weights, how, draws
-        )
-        means = np.where(totals.mass[:, None] > 0, params.means + totals.shifts, 0.0)
-        climbed = totals.best_log_likelihood if assignment == "hard" else totals.log_likelihood
-        return totals.mass, climbed, GaussianStatistic(totals.mass, means, self._shaped(totals.scatters))
+        visit = visit_for(params.normals, self.reference, log_weights, block.rows.dtype, self._size)
+        sums = visit.sums(block.rows, block.weights, MODES[assignment], NO_DRAWS if draws is None else draws)
+        climbed = float(sums[1 if assignment == "hard" else 0])
+        return visit.mass(sums), climbed, GaussianSums(sums, visit, self.form)
 
-    def _shaped(self, scatters: Array) -> Array:
-        """Scatters in the form the estimate wants, whatever form the covariances had."""
-        if self.form not in ("diag", "round") or scatters.shape[1:] == (1,):
-            return scatters
-        return in_form(scatters, self.form)
+    @cached_property
+    def _size(self) -> Vector:
+        """(d,) mean squares of the columns about the reference."""
+        return np.asarray(self.variances + self.center**2)
 
     def _incomplete_pass(
         self,
@@ -237,8 +241,11 @@ class GaussianFamily:
 
     # --- estimate ---
 
-    def estimate(self, statistic: GaussianStatistic, previous: GaussianParams | None) -> GaussianParams:
+    def estimate(
+        self, statistic: GaussianStatistic | GaussianSums, previous: GaussianParams | None
+    ) -> GaussianParams:
         """Means, then the covariances that the structure makes of masses and scatters."""
+        statistic = statistic.centred
         mass, xbar = statistic.mass, statistic.means
         own = as_diagonals(statistic.scatters, xbar.shape[1])
         empty = (mass <= 0)[:, None]
@@ -292,7 +299,7 @@ class GaussianFamily:
         """d + 1 rows span all directions; 2 rows differ in every column."""
         return 2 if self.form in ("diag", "round") else len(self.reference) + 1
 
-    def collapsed(self, params: GaussianParams, statistic: GaussianStatistic) -> NDArray[np.bool_]:  # noqa: ARG002  one signature for all
+    def collapsed(self, params: GaussianParams, statistic: Any) -> NDArray[np.bool_]:  # noqa: ARG002  one signature for all
         """What the floor had to hold up."""
         flags = np.zeros(params.means.shape, bool)
         for mended in params.covariances.repairs:
@@ -311,13 +318,13 @@ class GaussianFamily:
         matrices[into] = matrices[component]
         return GaussianParams(means, Covariances.given(self.structure, matrices))
 
-    def flatten(self, statistic: GaussianStatistic) -> Vector:
+    def flatten(self, statistic: GaussianStatistic | GaussianSums) -> Vector:
         """Moments about the table's mean, in units of its variances."""
-        return statistic.moments(self.center, self._units)
+        return statistic.centred.moments(self.center, self._units)
 
-    def unflatten(self, vector: Vector, like: GaussianStatistic) -> GaussianStatistic | None:
+    def unflatten(self, vector: Vector, like: GaussianStatistic | GaussianSums) -> GaussianStatistic | None:
         """The statistic of these moments, if masses and variances are positive."""
-        return like.of_moments(vector, self.center, self._units)
+        return like.centred.of_moments(vector, self.center, self._units)
 
     @cached_property
     def _units(self) -> Vector:

@@ -13,12 +13,16 @@ Two parts merge by Chan's formula, component by component (see ``stats.moments``
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from asterism.data.block import Vector
 from asterism.families.base import Array
+
+if TYPE_CHECKING:
+    from asterism.kernels.visits import Visit  # loads the compiler
 
 Form = Literal["full", "tied", "diag", "round"]
 
@@ -43,8 +47,14 @@ class GaussianStatistic:
         means = np.where(mass[:, None] > 0, center + shift, 0.0)
         return cls(mass, means, scatters - between(shift, mass, scatters))
 
-    def merge(self, other: GaussianStatistic) -> GaussianStatistic:
+    @property
+    def centred(self) -> GaussianStatistic:
+        """Itself."""
+        return self
+
+    def merge(self, other: GaussianStatistic | GaussianSums) -> GaussianStatistic:
         """Chan's formula; a component that one part never saw is the other's, to the bit."""
+        other = other.centred
         mass = self.mass + other.mass
         share = np.divide(other.mass, mass, out=np.zeros_like(mass), where=self.mass > 0)
         delta = np.where((share > 0)[:, None], other.means - self.means, 0.0)
@@ -78,6 +88,34 @@ class GaussianStatistic:
         if not least > 0:
             return None
         return GaussianStatistic(mass, center + about * unit, scatters * _squares(unit, scatters))
+
+
+@dataclass(frozen=True)
+class GaussianSums:
+    """The same, as a visit of a block leaves it: sums about points that all blocks of a step share.
+
+    Such sums just add up, in one addition; about their own means they are brought once, after the last block.
+    """
+
+    sums: Vector  # flat; only the visit knows its parts
+    visit: Visit
+    form: Form
+
+    @cached_property
+    def centred(self) -> GaussianStatistic:
+        """About the means of the components."""
+        found = self.visit.totals(self.sums)
+        means = np.where(found.mass[:, None] > 0, self.visit.normals.offsets + found.shifts, 0.0)
+        scatters = found.scatters
+        if self.form in ("diag", "round") and scatters.shape[1:] != (1,):
+            scatters = in_form(scatters, self.form)  # the covariances had more to them than the estimate asks
+        return GaussianStatistic(found.mass, means, scatters)
+
+    def merge(self, other: GaussianStatistic | GaussianSums) -> GaussianStatistic | GaussianSums:
+        """Sums add; with rows that were taken otherwise (missing cells) by Chan's formula."""
+        if isinstance(other, GaussianSums) and self.visit.same(other.visit):
+            return GaussianSums(self.sums + other.sums, self.visit, self.form)
+        return self.centred.merge(other)
 
 
 def _squares(unit: Vector, like: Array) -> Array:

@@ -54,6 +54,12 @@ class MixtureModel:
     fell: bool = False  # a step had to be taken back
     best: tuple[float, MixtureModel] | None = field(default=None, repr=False)  # of a stochastic run
 
+    @functools.cached_property
+    def log_weights(self) -> Vector:
+        """(k,) log pi; one array for all blocks, by which they know that they are of one step."""
+        with np.errstate(divide="ignore"):  # a component that nobody wants
+            return np.asarray(np.log(self.weights))
+
     @property
     def bare(self) -> MixtureModel:
         """Without what it remembers."""
@@ -98,7 +104,7 @@ class EM:
     def summarize(self, model: MixtureModel, block: Block) -> Expected:
         """The E-step of a block."""
         draws = draws_for(block, self.seed, model.step) if self.assignment == "stochastic" else None
-        log_weights = self._log_weights(model)
+        log_weights = model.log_weights
         here = present(block)
         if draws is not None and here is not block:
             draws = draws[block.weights > 0]
@@ -118,10 +124,6 @@ class EM:
         mass = r * block.weights[:, None]
         inner = self.family.statistic(model.params, block, mass)
         return Expected(mass.sum(axis=0), float(block.weights @ climbed), inner)
-
-    def _log_weights(self, model: MixtureModel) -> Vector:
-        with np.errstate(divide="ignore"):  # a component that nobody wants
-            return np.asarray(np.log(model.weights))
 
     # --- M ---
 

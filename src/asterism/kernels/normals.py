@@ -1,0 +1,145 @@
+"""k normal components, and the forms in which kernels take them.
+
+The shape of ``factors`` names the structure:
+
+    (k, d, d)  full: a matrix a group          (1, d, d)  tied: one for all groups
+    (k, d)     diagonal: one number a column and group
+    (k, 1)     spherical: one number a group
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.kernels.lanes import FEW
+
+Floats = NDArray[Any]  # float32 or float64
+Vector = NDArray[np.float64]
+Kind = np.dtype[Any]  # of the arithmetic
+
+DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
+MOST_GROWTH = 64.0  # see ``Normals.precision``
+
+
+@dataclass(frozen=True)
+class Normals:
+    """k normal components, and what kernels want of them: made at the first block, kept for all others."""
+
+    offsets: Vector  # (k, d) means - reference
+    factors: Vector  # (k, d, d), (1, d, d), (k, d) or (k, 1): W
+    made: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Normals, (self.offsets, self.factors)  # what was made of them is made again elsewhere
+
+    def once(self, name: str, kind: Kind, make: Callable[[], Any]) -> Any:
+        """What ``make`` makes; two threads may both make it, and it is the same."""
+        key = name, kind
+        if key not in self.made:
+            self.made[key] = make()
+        return self.made[key]
+
+    def precision(self, rows: Kind, size: Vector) -> Kind:
+        """float32 for float32 rows where that is enough, else float64; ``size`` (d,) is the mean of x_j^2.
+
+        Rounding x_j and mu_j to float32 moves W z by about 2^-24 sqrt(sum_j W_j^2 (x_j^2 + mu_j^2)) standard
+        deviations (roundings have all signs); where this growth is at most ``MOST_GROWTH`` (columns not nearly
+        dependent, means not many standard deviations apart), by less than 4e-6.
+        """
+        return SINGLE if rows == SINGLE and self.growth(size) <= MOST_GROWTH else DOUBLE
+
+    @cached_property
+    def heights(self) -> Vector:
+        """(k,) log det W - d/2 log 2 pi."""
+        k, d = self.offsets.shape
+        f = self.factors
+        logs = np.log(f if f.ndim == 2 else np.diagonal(f, axis1=1, axis2=2)).sum(axis=1)
+        logs = logs * d if f.shape[1] == 1 else logs
+        return np.asarray(np.broadcast_to(logs - 0.5 * d * math.log(2.0 * math.pi), (k,)))
+
+    @cached_property
+    def middle(self) -> Vector:
+        """(d,) amid the means."""
+        return np.asarray(self.offsets.mean(axis=0))
+
+    @cached_property
+    def apart(self) -> Vector:
+        """(k, d) means from the middle."""
+        return np.asarray(self.offsets - self.middle)
+
+    @cached_property
+    def whitened(self) -> Vector:
+        """(k, d) W (mean - middle), of one matrix, or of a number a group."""
+        if self.factors.ndim == 2:
+            return np.asarray(self.apart * self.factors)
+        return np.asarray(self.apart @ self.factors[0].T)
+
+    @cached_property
+    def reach(self) -> float:
+        """Standard deviations from the middle to the farthest mean."""
+        return float(np.sqrt((self.whitened**2).sum(axis=1).max()))
+
+    @cached_property
+    def squared_factors(self) -> Vector:
+        """W with every number squared."""
+        return np.asarray(self.factors * self.factors)
+
+    def growth(self, size: Vector) -> float:
+        """sqrt(max sum_j W_j^2 (mu_j^2 + size_j)) over lines of W and groups."""
+        squares = self.offsets * self.offsets + size
+        if self.factors.ndim == 2:
+            return math.sqrt(float((self.squared_factors * squares).max()))
+        if len(self.factors) == len(self.offsets):
+            return math.sqrt(float((self.squared_factors @ squares[:, :, None]).max()))
+        return math.sqrt(float((self.squared_factors[0] @ squares.T).max()))
+
+
+# --- forms --------------------------------------------------------------------------------------------------------
+
+
+def at(reference: Vector) -> Vector:
+    """(2, d) the reference as a point, and no step from it."""
+    return np.stack([reference, np.zeros_like(reference)])
+
+
+def padded(factors: Vector, kind: Kind) -> Floats:
+    """(k, d, d) matrices with lines and columns of zeros added, as kernels take them."""
+    k, d, _ = factors.shape
+    width = -(-d // FEW) * FEW
+    if width == d:
+        return np.ascontiguousarray(factors, kind)
+    out = np.zeros((k, width, width), kind)
+    out[:, :d, :d] = factors
+    return out
+
+
+def scaled(offsets: Vector, factors: Vector, kind: Kind) -> Floats:
+    """(2, k, padded d) s and s mu."""
+    k, d = offsets.shape
+    lines = np.zeros((2, k, -(-d // FEW) * FEW), kind)
+    lines[0, :, :d] = factors
+    lines[1, :, :d] = factors * offsets
+    return lines
+
+
+def centers_of(points: Vector, precisions: Vector, kind: Kind) -> tuple[Floats, Vector]:
+    """(even k, padded d) points, and (k,) -s^2 ||point||^2 / 2 of them as they were rounded."""
+    k, d = points.shape
+    lines = np.zeros((k + k % 2, -(-d // FEW) * FEW), kind)
+    lines[:k, :d] = points
+    squares = (lines[:k].astype(np.float64) ** 2).sum(axis=1)
+    return lines, np.asarray(-0.5 * precisions * squares)
+
+
+def one_each(normals: Normals) -> Normals:
+    """The same components with a matrix, or a line of numbers, for every group."""
+    k, d = normals.offsets.shape
+    shape = (k, d) if normals.factors.ndim == 2 else (k, d, d)
+    return Normals(normals.offsets, np.ascontiguousarray(np.broadcast_to(normals.factors, shape)))
