@@ -18,15 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block
+from asterism.choose.together import Advanced, Candidate, InSmallBlocks, Together, advance
 from asterism.data.source import Source
 from asterism.engines.context import engine
-from asterism.engines.loop import Run, iterate
 from asterism.engines.reduce import reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.families.assignment import assign
@@ -84,45 +82,7 @@ class Cell:
         return -2.0 * self.log_likelihood + self.n_parameters * float(np.log(self.total))
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A model on its way, with the method that moves it: families differ from candidate to candidate."""
-
-    em: EM
-    model: MixtureModel
-
-
-@dataclass(frozen=True)
-class Together:
-    """EM of several families at once: each candidate is moved by its own."""
-
-    name: str = "mixtures of every size"
-
-    def summarize(self, model: Candidate, block: Block) -> Expected:
-        """The E-step of the candidate's own family."""
-        return model.em.summarize(model.model, block)
-
-    def update(self, model: Candidate, statistic: Expected) -> Candidate:
-        """Its M-step."""
-        return replace(model, model=model.em.update(model.model, statistic))
-
-    def objective(self, model: Candidate, statistic: Expected) -> float:
-        """Minus its log-posterior."""
-        return model.em.objective(model.model, statistic)
-
-    def settled(self, before: Candidate, after: Candidate) -> bool:
-        """By its own rule."""
-        return after.em.settled(before.model, after.model)
-
-    def pack(self, model: Candidate) -> Mapping[str, NDArray[Any]]:
-        """The model's arrays."""
-        return model.em.pack(model.model)
-
-    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Candidate:
-        """Sweeps are short: they begin anew instead."""
-        raise NotImplementedError
-
-
+__all__ = ["Candidate", "Cell", "Cells", "Together", "merged_shares", "partitions", "split_shares", "sweep"]
 Cells = dict[tuple[str, int], Cell]
 Models = dict[tuple[str, int], tuple[float, Candidate]]  # the best so far of each cell, and its height
 
@@ -158,9 +118,11 @@ def sweep(
         with engine():  # no time limit, checkpoint or progress of its own
             best = _on_sample(methods, wanted, sample, ks, seed, keep, thorough)
         wanted = [cell for cell in wanted if cell in best]
-        starts = [replace(best[cell][1], em=replace(best[cell][1].em, tol=tol)) for cell in wanted]
-        runs = iterate(Together(), source, starts, max_iter=max_iter)
-        return _finished(source, wanted, runs, moments.total)
+        finer = {name: replace(em, tol=tol) for name, em in methods.items()}
+        starts = [replace(best[cell][1], em=finer[cell[0]]) for cell in wanted]
+        complete = bool((moments.observed == moments.rows).all())
+        ends = advance(source, starts, max_iter, complete=complete, whole=False)
+        return _finished(source, wanted, ends, moments.total)
 
 
 def _on_sample(
@@ -279,12 +241,10 @@ def _moved(sample: Sample, starts: list[Start], steps: int) -> list[tuple[tuple[
     """All starts advanced together on the sample, with the height each has reached."""
     if not starts:
         return []
-    runs = iterate(Together(), sample.source(), [candidate for _, candidate in starts], max_iter=steps)
-    if any(run.status == "interrupted" for run in runs):
-        raise KeyboardInterrupt
+    ends = advance(sample.source(), [candidate for _, candidate in starts], steps, complete=sample.complete)
     return [
-        (cell, -run.objective, replace(run.model, model=run.model.model.bare))
-        for (cell, _), run in zip(starts, runs, strict=True)
+        (cell, end.height, replace(end.candidate, model=end.candidate.model.bare))
+        for (cell, _), end in zip(starts, ends, strict=True)
     ]
 
 
@@ -382,14 +342,16 @@ def merged_shares(candidate: Candidate, sample: Sample) -> Array:
 # --- the end ----------------------------------------------------------------------------------------------------
 
 
-def _finished(
-    source: Source, wanted: list[tuple[str, int]], runs: list[Run[Candidate]], total: float
-) -> Cells:
-    mixtures = [Mixture(run.model.em.family, run.model.model.weights, run.model.model.params) for run in runs]
-    joined = reduce(source, lambda block: Joined(tuple(look_back(mixture, block)[1] for mixture in mixtures)))
+def _finished(source: Source, wanted: list[tuple[str, int]], ends: list[Advanced], total: float) -> Cells:
+    models = [end.candidate for end in ends]
+    mixtures = [Mixture(one.em.family, one.model.weights, one.model.params) for one in models]
+    joined = reduce(
+        InSmallBlocks.of(source),
+        lambda block: Joined(tuple(look_back(mixture, block)[1] for mixture in mixtures)),
+    )
     cells = {}
-    for (name, k), mixture, run, told in zip(wanted, mixtures, runs, joined.parts, strict=True):
-        cells[name, k] = _cell(name, k, mixture, told, total, run.status == "settled")
+    for (name, k), mixture, end, told in zip(wanted, mixtures, ends, joined.parts, strict=True):
+        cells[name, k] = _cell(name, k, mixture, told, total, end.settled)
     return cells
 
 

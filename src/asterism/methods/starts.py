@@ -56,6 +56,11 @@ class Sample:
         """(m, d) in units of the columns' standard deviations."""
         return np.asarray(self.y / self.unit)
 
+    @cached_property
+    def complete(self) -> bool:
+        """Whether no cell is missing."""
+        return not np.isnan(self.block.rows).any()
+
     def source(self, *, standard: bool = False) -> Source:
         """The sample as a table."""
         return ArraySource(self.standard if standard else np.asarray(self.block.rows), self.w)

@@ -1,0 +1,175 @@
+"""Mixtures of any families on their way together: one pass over the rows is a step of each.
+
+Normal mixtures of one structure move as a stack (``methods.stack``), others one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from asterism.data.block import Block
+from asterism.data.source import Piece, Source
+from asterism.engines.context import current
+from asterism.engines.loop import iterate
+from asterism.methods.em import EM, MixtureModel
+from asterism.methods.stack import Stack, can_stack
+
+SMALL = 1 << 10  # rows of a block, for tables of few blocks
+MANY = 64  # blocks, which all threads can share
+
+
+class InSmallBlocks(Source):
+    """The same table in smaller blocks.
+
+    Blocks are made for one mixture that visits many rows. Here dozens visit few: a table of 20,000 rows is one block,
+    and one thread would do all the work.
+    """
+
+    def __init__(self, inner: Source, rows: int) -> None:
+        self.inner, self.n_rows, self.dtype, self._rows = inner, inner.n_rows, inner.dtype, rows
+        self.columns = inner.columns
+
+    @classmethod
+    def of(cls, source: Source) -> Source:
+        """A table of few blocks in many; any other as it is, and so on a cluster, whose workers have their blocks."""
+        rows = min(source.block_rows, max(SMALL, 1 << (-(-source.n_rows // MANY) - 1).bit_length()))
+        return source if current().dask is not None or rows == source.block_rows else cls(source, rows)
+
+    @property
+    def block_rows(self) -> int:
+        """Fewer."""
+        return self._rows
+
+    def pieces(self, start: int, stop: int) -> Iterator[Piece]:
+        """The inner source's own."""
+        return self.inner.pieces(start, stop)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model on its way, with the method that moves it: families differ from candidate to candidate."""
+
+    em: EM
+    model: MixtureModel
+
+
+@dataclass(frozen=True)
+class Together:
+    """EM of several families at once: each candidate is moved by its own."""
+
+    name: str = "mixtures of every size"
+
+    def summarize(self, model: Candidate, block: Block) -> Any:
+        """The E-step of the candidate's own family."""
+        return model.em.summarize(model.model, block)
+
+    def update(self, model: Candidate, statistic: Any) -> Candidate:
+        """Its M-step."""
+        return replace(model, model=model.em.update(model.model, statistic))
+
+    def objective(self, model: Candidate, statistic: Any) -> float:
+        """Minus its log-posterior."""
+        return model.em.objective(model.model, statistic)
+
+    def settled(self, before: Candidate, after: Candidate) -> bool:
+        """By its own rule."""
+        return after.em.settled(before.model, after.model)
+
+    def pack(self, model: Candidate) -> Mapping[str, NDArray[Any]]:
+        """The model's arrays."""
+        return model.em.pack(model.model)
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Candidate:
+        """Sweeps are short: they begin anew instead."""
+        raise NotImplementedError
+
+
+Mover = Candidate | Stack
+
+
+@dataclass(frozen=True)
+class InStacks:
+    """The same, of candidates and of stacks of them."""
+
+    name: str = Together.name
+
+    def summarize(self, model: Mover, block: Block) -> Any:
+        """The E-step."""
+        return model.summarize(block) if isinstance(model, Stack) else ONE.summarize(model, block)
+
+    def update(self, model: Mover, statistic: Any) -> Mover:
+        """The M-step."""
+        return model.update(statistic) if isinstance(model, Stack) else ONE.update(model, statistic)
+
+    def objective(self, model: Mover, statistic: Any) -> float:
+        """Of a stack, what all of it have reached."""
+        if isinstance(model, Stack):
+            return -float(statistic.heights.sum())
+        return ONE.objective(model, statistic)
+
+    def settled(self, before: Mover, after: Mover) -> bool:
+        """A stack when all of it have arrived."""
+        if isinstance(before, Candidate) and isinstance(after, Candidate):
+            return ONE.settled(before, after)
+        return isinstance(after, Stack) and len(after) == 0
+
+    def pack(self, model: Mover) -> Mapping[str, NDArray[Any]]:
+        """The arrays of the model."""
+        return {"weights": model.weights} if isinstance(model, Stack) else ONE.pack(model)
+
+    def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Mover:
+        """As above."""
+        raise NotImplementedError
+
+
+ONE = Together()
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """Where a candidate has come to."""
+
+    height: float  # log-posterior of the model before its last step
+    candidate: Candidate
+    settled: bool
+
+
+def advance(
+    source: Source, candidates: Sequence[Candidate], max_iter: int, *, complete: bool, whole: bool = True
+) -> list[Advanced]:
+    """All candidates moved in the same passes, one ``Advanced`` each, in order.
+
+    ``complete``  the table has no missing cells
+    ``whole``     an interrupted way is none; else its best is taken
+    """
+    movers: list[Mover] = []
+    kinds: dict[int, list[int]] = {}
+    alone: list[int] = []
+    for i, candidate in enumerate(candidates):
+        if complete and can_stack(candidate.em):
+            kinds.setdefault(id(candidate.em), []).append(i)
+        else:
+            alone.append(i)
+            movers.append(candidate)
+    movers.extend(
+        Stack.of(candidates[mine[0]].em, [candidates[i].model for i in mine], mine) for mine in kinds.values()
+    )
+    runs = iterate(InStacks(), InSmallBlocks.of(source), movers, max_iter=max_iter)
+    if whole and any(run.status == "interrupted" for run in runs):
+        raise KeyboardInterrupt
+    found: dict[int, Advanced] = {}
+    for i, run in zip(alone, runs, strict=False):
+        assert isinstance(run.model, Candidate)
+        found[i] = Advanced(-run.objective, run.model, run.status == "settled")
+    for run in runs[len(alone) :]:
+        assert isinstance(run.model, Stack)
+        settled = {arrived.number for arrived in run.model.arrived}
+        for end in run.model.ended:
+            found[end.number] = Advanced(
+                end.height, Candidate(run.model.em, end.model), end.number in settled
+            )
+    return [found[i] for i in range(len(candidates))]

@@ -1,0 +1,260 @@
+"""EM of many normal mixtures of one structure, step by step together: a sweep's way to move.
+
+Most of a step of a small mixture is not arithmetic but the calls around it. Here the components of all mixtures stand
+one below the other, so that a step of fifty mixtures makes the calls of one. It is the same step: where groups have
+covariances of their own, ``estimate`` does not ask whose groups they are; where they share one, scatters are added up
+mixture by mixture first; other structures are estimated mixture by mixture.
+
+For complete rows, without prior and frozen parts (``can_stack``); everybody else moves by ``methods.em`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.block import Block, Vector
+from asterism.families.base import Array
+from asterism.families.covariance import Covariances
+from asterism.families.gaussian import GaussianFamily
+from asterism.families.gaussian_params import GaussianParams
+from asterism.families.gaussian_statistic import GaussianStatistic
+from asterism.methods.em import EM, ROUNDING, Expected, MixtureModel
+from asterism.methods.repair import repaired
+from asterism.methods.stackpass import Centred, Index, Ready, StackSums
+
+OWN = ("VII", "VVI", "VVV")  # covariances that depend on nothing but a component's own rows
+COMMON = {
+    "EII": "VII",
+    "EEI": "VVI",
+    "EEE": "VVV",
+}  # one for a mixture: as if all its rows were one component's
+
+
+def can_stack(em: EM) -> bool:
+    """Whether mixtures of this family may move as a stack, on complete rows."""
+    f = em.family
+    plain = em.assignment == "soft" and em.stop == "likelihood" and not em.accelerated and not em.frozen
+    return plain and isinstance(f, GaussianFamily) and f.prior is None and not f.frozen
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """A mixture that has ended."""
+
+    number: int
+    height: float  # the log-likelihood of the model before its last step
+    model: MixtureModel
+
+
+@dataclass(frozen=True)
+class Stack:
+    """m mixtures with K components together."""
+
+    em: EM
+    numbers: tuple[int, ...]  # (m,) by which their owner knows them
+    starts: Index  # (m + 1,) components of mixture i: starts[i] up to starts[i + 1]
+    weights: Vector  # (K,) proportions
+    means: Array  # (K, d)
+    covariances: (
+        Covariances | tuple[Covariances, ...]
+    )  # of K groups; of m where common; a tuple of m for others
+    seen: Vector  # (m,) log-likelihoods before the last step
+    repairs: Index  # (m,)
+    before: Stack | None = field(default=None, repr=False)
+    arrived: tuple[Arrived, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, em: EM, models: Sequence[MixtureModel], numbers: Sequence[int]) -> Stack:
+        """Of single mixtures."""
+        parts = [model.params.covariances for model in models]
+        return cls(
+            em,
+            tuple(numbers),
+            np.cumsum([0, *(len(model.weights) for model in models)]).astype(np.int64),
+            np.concatenate([model.weights for model in models]),
+            np.concatenate([model.params.means for model in models]),
+            _joined(parts),
+            np.full(len(models), -np.inf),
+            np.array([model.repairs for model in models], np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def family(self) -> GaussianFamily:
+        """The family of all."""
+        assert isinstance(self.em.family, GaussianFamily)
+        return self.em.family
+
+    def model(self, i: int) -> MixtureModel:
+        """Mixture i by itself."""
+        a, b = int(self.starts[i]), int(self.starts[i + 1])
+        params = GaussianParams(self.means[a:b], self._covariances_of(i))
+        return MixtureModel(self.weights[a:b], params, repairs=int(self.repairs[i]))
+
+    def _covariances_of(self, i: int) -> Covariances:
+        c, a, b = self.covariances, int(self.starts[i]), int(self.starts[i + 1])
+        if isinstance(c, tuple):
+            return c[i]
+        own = self.family.structure in OWN
+        at = slice(a, b) if own else slice(i, i + 1)
+        mended = tuple(
+            replace(r, component=r.component - a if own else None)
+            for r in c.repairs
+            if r.component is not None and at.start <= r.component < at.stop
+        )
+        variances, matrices = (None if x is None else x[at] for x in (c.variances, c.matrices))
+        return Covariances(self.family.structure, b - a, variances, None, matrices, mended)
+
+    @property
+    def ended(self) -> tuple[Arrived, ...]:
+        """Those that have arrived and those on their way."""
+        moving = (
+            Arrived(n, float(h), self.model(i))
+            for i, (n, h) in enumerate(zip(self.numbers, self.seen, strict=True))
+        )
+        return (*self.arrived, *moving)
+
+    # --- E ---
+
+    @cached_property
+    def _ready(self) -> Ready:
+        f = self.family
+        return Ready(f.form, self.starts, self.weights, self.means, self._factors(), f.reference)
+
+    def _factors(self) -> Array:
+        c = self.covariances
+        if isinstance(c, tuple):
+            return np.concatenate([x.root_precisions() if x.diagonal else x.inverse_factors() for x in c])
+        if not c.diagonal:
+            return c.inverse_factors()
+        roots = c.root_precisions()
+        roots = roots[:, :1] if self.family.form == "round" else roots
+        common = self.family.structure in COMMON
+        return np.repeat(roots, np.diff(self.starts), axis=0) if common else roots
+
+    def summarize(self, block: Block) -> StackSums:
+        """The E-step of a block."""
+        return self._ready.sums(block)
+
+    # --- M ---
+
+    def update(self, sums: StackSums) -> Stack:
+        """The M-step of all; those that have settled, or that a step has led down, arrive."""
+        reached = sums.heights
+        total = float(sums.mass[: self.starts[1]].sum())
+        fell = (
+            reached < self.seen - ROUNDING * np.abs(self.seen)
+            if self.before is not None
+            else reached < reached
+        )
+        ends = fell | (reached - self.seen <= self.em.tol * total)
+        centred = self._ready.centred(sums, self.family.form)
+        after = replace(self._maximised(centred), seen=reached, before=replace(self, before=None, arrived=()))
+        arrived = list(self.arrived)
+        for i in np.flatnonzero(ends):
+            where = self.before if fell[i] and self.before is not None else after
+            height = self.seen[i] if fell[i] else reached[i]
+            arrived.append(Arrived(self.numbers[i], float(height), where.model(int(i))))
+        after = replace(after._mended(centred.mass), arrived=tuple(arrived))
+        return after.only(np.flatnonzero(~ends)) if ends.any() else after
+
+    def _maximised(self, s: Centred) -> Stack:
+        total = np.add.reduceat(s.mass, self.starts[:-1])
+        weights = s.mass / np.repeat(total, np.diff(self.starts))
+        structure, family = self.family.structure, self.family
+        if structure in OWN:
+            previous = GaussianParams(self.means, self._all_covariances())
+            found = family.estimate(GaussianStatistic(s.mass, s.means, s.scatters), previous)
+            return replace(self, weights=weights, means=found.means, covariances=found.covariances)
+        means = np.where((s.mass <= 0)[:, None], self.means, s.means)
+        if structure in COMMON:
+            pooled = (
+                s.scatters if self.family.form == "tied" else np.add.reduceat(s.scatters, self.starts[:-1])
+            )
+            previous = GaussianParams(np.zeros((len(self), means.shape[1])), self._all_covariances())
+            alone = replace(family, structure=COMMON[structure])
+            found = alone.estimate(GaussianStatistic(total, previous.means, pooled), previous)
+            return replace(self, weights=weights, means=means, covariances=found.covariances)
+        parts = []
+        for i in range(len(self)):
+            a, b = self.starts[i], self.starts[i + 1]
+            statistic = GaussianStatistic(s.mass[a:b], s.means[a:b], s.scatters[a:b])
+            parts.append(family.estimate(statistic, self.model(i).params).covariances)
+        return replace(self, weights=weights, means=means, covariances=tuple(parts))
+
+    def _all_covariances(self) -> Covariances:
+        assert isinstance(self.covariances, Covariances)
+        return self.covariances
+
+    def _mended(self, mass: Vector) -> Stack:
+        """With components that are of no use put elsewhere (``methods.repair``)."""
+        least = np.repeat(
+            1e-8 * np.add.reduceat(mass, self.starts[:-1]) / np.diff(self.starts), np.diff(self.starts)
+        )
+        doubtful = set(np.searchsorted(self.starts, np.flatnonzero(mass < least), side="right") - 1)
+        c = self.covariances
+        if isinstance(c, tuple):
+            doubtful |= {i for i, x in enumerate(c) if x.repairs}
+        elif self.family.structure in OWN:
+            thin = [r.component for r in c.repairs if r.component is not None]
+            doubtful |= set(np.searchsorted(self.starts, thin, side="right") - 1)
+        stack = self
+        for i in sorted(int(i) for i in doubtful):
+            a, b = self.starts[i], self.starts[i + 1]
+            model = self.model(i)
+            better = repaired(self.family, model, Expected(mass[a:b], 0.0, None))
+            if better is not model:
+                stack = stack._with(i, better)
+        return stack
+
+    def _with(self, i: int, model: MixtureModel) -> Stack:
+        """Mixture i replaced; its way begins anew."""
+        models = [model if j == i else self.model(j) for j in range(len(self))]
+        seen = self.seen.copy()
+        seen[i] = -np.inf
+        return replace(
+            Stack.of(self.em, models, self.numbers), seen=seen, before=self.before, arrived=self.arrived
+        )
+
+    def only(self, kept: NDArray[np.intp]) -> Stack:
+        """Some of the mixtures."""
+        ks = np.diff(self.starts)
+        at = np.repeat(np.isin(np.arange(len(self)), kept), ks)
+        c = self.covariances
+        if isinstance(c, tuple):
+            fewer: Any = tuple(c[i] for i in kept)
+        else:
+            which = np.flatnonzero(at) if self.family.structure in OWN else kept
+            variances, matrices = (None if x is None else x[which] for x in (c.variances, c.matrices))
+            fewer = Covariances(c.structure, len(which), variances, None, matrices)
+        return replace(
+            self,
+            numbers=tuple(self.numbers[i] for i in kept),
+            starts=np.cumsum([0, *ks[kept]]).astype(np.int64),
+            weights=self.weights[at],
+            means=self.means[at],
+            covariances=fewer,
+            seen=self.seen[kept],
+            repairs=self.repairs[kept],
+            before=None if self.before is None else self.before.only(kept),
+        )
+
+
+def _joined(parts: Sequence[Covariances]) -> Covariances | tuple[Covariances, ...]:
+    """Covariances of several mixtures as one."""
+    structure = parts[0].structure
+    if structure not in OWN and structure not in COMMON:
+        return tuple(parts)
+    variances = [c.variances for c in parts if c.variances is not None]
+    matrices = [c.matrices for c in parts if c.matrices is not None]
+    rows = np.concatenate(variances or matrices)
+    kept = (rows, None) if variances else (None, rows)
+    return Covariances(COMMON.get(structure, structure), len(rows), kept[0], None, kept[1])
