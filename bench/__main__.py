@@ -18,6 +18,7 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="a few rows: does it run at all?")
     parser.add_argument("--only", default="", metavar="CASE", help="cases whose name has these words in it")
     parser.add_argument("--seed", type=int, help="seed of generated tables, where a method has many (choose)")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="go on with answers kept here (choose)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number measured")
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
     options = parser.parse_args()
@@ -33,6 +34,8 @@ def main() -> None:
     cases = [case for case in method.cases(size) if all(word in case.name for word in words)]
     if options.seed is not None and hasattr(method, "seeded"):
         cases = [method.seeded(case, options.seed) for case in cases]
+    if options.keep is not None and hasattr(method, "kept"):
+        cases = [method.kept(case, options.keep) for case in cases]
     if options.list or not cases:
         print(
             "\n".join(case.name for case in cases) or f"no case has {options.only!r} in its name; see --list"

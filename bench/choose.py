@@ -2,22 +2,21 @@
 
 ``sets``   every table of ``choose_sets``: exact hits, hits within one, alarms where there are no groups, and of our
            verdicts at a confidence of 0.9 or more the share that is right. Generated tables come from ``--seed``:
-           rules were found on 0, 2 and 3, so figures are those of another.
+           rules were found on 0, 2 and 3, so figures are those of another. With ``--keep FILE`` a run goes on where
+           one was stopped (``choose_answers``). Times are of the processor, compared by nobody.
 ``sweep``  BIC of k = 1..15 in four covariance structures beside a loop over scikit-learn's GaussianMixture. The
            objective is the least BIC; every cell's log-likelihood is taken from the rows by the same judge.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from bench import choose_peers as peers
+from bench.choose_answers import CONTESTANTS, OURS, Answer, Kept, answers, ask, present
 from bench.choose_sets import LabelledSet, all_sets
 from bench.harness import Contestant, Result, Turn, race
 from bench.mixture import Found
@@ -40,6 +39,7 @@ class Case:
     seed: int = 1
     most: int = 15  # components
     size: Size = "full"
+    keep: Path | None = None  # where answers are kept between runs
 
     @property
     def name(self) -> str:
@@ -57,6 +57,11 @@ def seeded(case: Case, seed: int) -> Case:
     return replace(case, seed=seed)
 
 
+def kept(case: Case, file: Path) -> Case:
+    """The case with answers of earlier runs, if they are there; new ones are added."""
+    return replace(case, keep=file)
+
+
 def run(case: Case, session: Session) -> Report:
     """Measure a case."""
     return _sweep(case, session) if case.part == "sweep" else _sets(case)
@@ -65,58 +70,23 @@ def run(case: Case, session: Session) -> Report:
 # --- labelled sets ------------------------------------------------------------------------------------------------
 
 
-class Answer(NamedTuple):
-    """What somebody says of a table."""
-
-    k: int
-    confidence: float = 0.0
-
-
-def asterism(table: LabelledSet) -> Answer:
-    """Our verdict, from the criteria it listens to."""
-    from asterism import choose_k
-
-    choice = choose_k(table.X, k=table.ks, criteria=["silhouette", "gap", "stability"], random_state=0)
-    return Answer(choice.k, choice.confidence)
-
-
-PEERS: dict[str, tuple[str, Callable[[LabelledSet], int]]] = {
-    "BIC loop": ("scikit-learn", peers.least_bic),
-    "silhouette": ("scikit-learn", peers.largest_silhouette),
-    "gap": ("scikit-learn", peers.gap),
-}
-
-
 def _sets(case: Case) -> Report:
     tables = list(all_sets(case.seed, real=case.size == "full"))
     if case.size == "tiny":
         tables = [replace(table, most=4) for table in tables if table.name in TINY]
-    asterism(replace(tables[0], X=tables[0].X[:50]))  # compiled and warm before it is timed
-    said: dict[str, list[Answer]] = {}
-    seconds: dict[str, float] = {}
-    for name, (_, ask) in {"asterism": ("", asterism), **PEERS}.items():
-        began = time.perf_counter()
-        with threadpool_limits(
-            None if name == "asterism" else 1
-        ):  # small tables: threads only get in the way
-            answers = [ask(table) for table in tables]
-        seconds[name] = time.perf_counter() - began
-        said[name] = [a if isinstance(a, Answer) else Answer(a) for a in answers]
-    mclust = peers.mclust(tables)
-    if mclust is not None:
-        said["mclust"], seconds["mclust"] = [Answer(k) for k in mclust.ks], mclust.seconds
-    results = [
-        Result(Contestant(name, _package(name), "numpy", ask_nobody),
-               [Turn(seconds[name], 0, scores(tables, answers))])
-        for name, answers in said.items()
-    ]  # fmt: skip
-    if mclust is None:
-        results.append(Result(Contestant("mclust", "mclust", "numpy", ask_nobody), failure="not installed"))
+    ask(OURS, replace(tables[0], X=tables[0].X[:50]))  # compiled and warm before it is timed
+    kept, names = Kept(case.keep), present()
+    answers(kept, names, tables)
+    said = {name: [kept.get(name, table) or Answer(0) for table in tables] for name in names}
+    results = []
+    for name, (package, _) in CONTESTANTS.items():
+        result = Result(Contestant(name, package, "numpy", ask_nobody))
+        if name in said:
+            result.turns.append(Turn(sum(a.seconds for a in said[name]), 0, scores(tables, said[name])))
+        else:
+            result.failure = "not installed"
+        results.append(result)
     return Report(case.name, "sets", results, objective="exact hits", remarks=_told(tables, said, results))
-
-
-def _package(name: str) -> str:
-    return PEERS[name][0] if name in PEERS else name
 
 
 def ask_nobody(X: np.ndarray) -> None:

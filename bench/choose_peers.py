@@ -6,8 +6,8 @@ import shutil
 import subprocess
 import tempfile
 import warnings
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -64,40 +64,35 @@ def _log_within(X: np.ndarray, k: int) -> float:
     return float(np.log(KMeans(k, n_init=STARTS, random_state=0).fit(X).inertia_))
 
 
-class Mclust(NamedTuple):
-    """R's answers, in the order of the tables."""
-
-    ks: list[int]
-    seconds: float
-
-
 MCLUST = """
 suppressMessages(library(mclust))
 arguments <- commandArgs(trailingOnly = TRUE)
-tables <- read.csv(file.path(arguments[1], "tables.csv"))
-for (i in seq_len(nrow(tables))) {
-  n <- tables$n[i]; d <- tables$d[i]
-  x <- matrix(readBin(file.path(arguments[1], paste0(i, ".bin")), "double", n * d), n, d)
-  wide <- if (d > 40) c("EII", "VII", "EEI", "EVI", "VEI", "VVI") else NULL
-  seconds <- system.time(m <- try(Mclust(x, G = 1:tables$most[i], modelNames = wide, verbose = FALSE), TRUE))[[3]]
-  cat(if (inherits(m, "try-error") || is.null(m)) 0 else m$G, seconds, "\\n")
-}
+setTimeLimit(cpu = 600)
+n <- as.integer(arguments[2]); d <- as.integer(arguments[3]); most <- as.integer(arguments[4])
+x <- matrix(readBin(arguments[1], "double", n * d), n, d)
+wide <- if (d > 40) c("EII", "VII", "EEI", "EVI", "VEI", "VVI") else NULL
+m <- try(Mclust(x, G = 1:most, modelNames = wide, verbose = FALSE), TRUE)
+cat("G", if (inherits(m, "try-error") || is.null(m)) 0 else m$G, "\\n")
 """
 
 
-def mclust(tables: list[LabelledSet]) -> Mclust | None:
-    """``Mclust`` with all its structures (those without correlations beyond 40 columns); None without R's mclust."""
+@lru_cache
+def has_mclust() -> bool:
+    """Whether R and its mclust are there."""
     if shutil.which("Rscript") is None:
-        return None
+        return False
+    asked = ["Rscript", "-e", 'quit(status = !requireNamespace("mclust", quietly = TRUE))']
+    return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+
+
+def mclust(table: LabelledSet) -> int:
+    """``Mclust`` with all its structures (those without correlations beyond 40 columns); 0 where it finds nothing
+    (or not in ten minutes of the processor)."""
+    n, d = table.X.shape
     with tempfile.TemporaryDirectory() as folder:
-        lines = ["n,d,most"] + [f"{len(t.X)},{t.X.shape[1]},{t.most}" for t in tables]
-        (Path(folder) / "tables.csv").write_text("\n".join(lines) + "\n")
-        for i, table in enumerate(tables, start=1):
-            (Path(folder) / f"{i}.bin").write_bytes(table.X.astype(np.float64).tobytes(order="F"))
-        done = subprocess.run(
-            ["Rscript", "-e", MCLUST, folder], capture_output=True, text=True, timeout=1800, check=False
-        )
-    said = [line.split() for line in done.stdout.splitlines()]
-    if done.returncode or len(said) != len(tables):
-        return None
-    return Mclust([int(k) for k, _ in said], sum(float(seconds) for _, seconds in said))
+        rows = Path(folder) / "rows.bin"
+        rows.write_bytes(table.X.astype(np.float64).tobytes(order="F"))
+        command = ["Rscript", "-e", MCLUST, str(rows), str(n), str(d), str(table.most)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("G ")]
+    return int(said[0]) if said else 0

@@ -63,6 +63,23 @@ def test_choosing_is_counted_for_everybody_on_the_same_tables() -> None:
     assert "sets: no false alarm" in out
 
 
+def test_answers_are_kept_and_nobody_is_asked_twice(bench, tmp_path: Path, monkeypatch) -> None:
+    from bench import choose_answers as asked
+    from bench.choose_sets import LabelledSet
+
+    calls = []
+    monkeypatch.setitem(asked.CONTESTANTS, "gap", ("", lambda table: calls.append(table.name) or 3))
+    tables = [LabelledSet(name, "", np.full((2, 1), i), 3) for i, name in enumerate(("a", "b"))]
+    file = tmp_path / "answers.jsonl"
+    assert asked.answers(asked.Kept(file), ["gap"], tables[:1]) == 0
+    assert asked.answers(asked.Kept(file), ["gap"], tables, seconds=-1.0) == 1  # no time: one is missing
+    assert asked.answers(asked.Kept(file), ["gap"], tables) == 0
+    assert calls == ["a", "b"]
+    changed = LabelledSet("a", "", np.ones((2, 1)), 3)
+    assert asked.Kept(file).get("gap", changed) is None
+    assert asked.Kept(file).get("gap", tables[1]).k == 3
+
+
 def test_hits_alarms_and_sure_verdicts_are_counted(bench) -> None:
     from bench import choose
     from bench.choose_sets import LabelledSet
