@@ -49,23 +49,13 @@ def column_moments(
     first, shift = first_values(rows, weights), np.zeros(d)
     for i in range(n):
         counts[0] += 1 if weights[i] != 0.0 else 0
-    head = max(n // 16, min(n, HEAD))
     for a in range(0, d, LANES):
-        sums = lane_sums(rows[:head], weights[:head], first, shift, a, False)
-        again = move_shift(sums, a, shift)
-        while again:
-            sums = lane_sums(rows, weights, first, shift, a, True)
-            again = False
-            for j in range(a, min(a + LANES, d)):
-                w = sums[0, j - a]
-                out[4, j], out[5, j], out[6, j] = sums[3, j - a], sums[4, j - a], sums[5, j - a]
-                if w > 0.0:
-                    left = sums[1, j - a] / w
-                    out[0, j] = w
-                    out[1, j], out[2, j] = two_sum(first[j], shift[j] + left)
-                    out[3, j] = max(sums[2, j - a] - left * left * w, 0.0)
-                    again = again or (left * left * w > out[3, j] and shift[j] + left != shift[j])
-            if again:
+        part, looks, near = max(n // 16, min(n, HEAD)), 0, False
+        while looks < 2 or not near:  # at the first rows, then at all; one call, so that it is compiled once
+            sums = lane_sums(rows[:part], weights[:part], first, shift, a)
+            near = write_columns(sums, a, first, shift, out)
+            part, looks = n, looks + 1
+            if looks < 2 or not near:
                 move_shift(sums, a, shift)
         for j in range(a, min(a + LANES, d)):
             if out[6, j] < counts[0]:
@@ -74,12 +64,34 @@ def column_moments(
 
 
 @kernel
-def move_shift(sums: Floats, a: int, shift: Floats) -> bool:
+def write_columns(
+    sums: Floats,  # (6, chunk) in
+    a: int,  # the first column of the chunk
+    first: Floats,  # (d,) in
+    shift: Floats,  # (d,) in
+    out: Floats,  # (7, d) out: the columns of the chunk
+) -> bool:
+    """The moments these sums tell; whether the shifts were near enough to the means."""
+    near = True
+    for j in range(a, a + sums.shape[1]):
+        w = sums[0, j - a]
+        out[4, j], out[5, j], out[6, j] = sums[3, j - a], sums[4, j - a], sums[5, j - a]
+        if w > 0.0:
+            left = sums[1, j - a] / w
+            out[0, j] = w
+            out[1, j], out[2, j] = two_sum(first[j], shift[j] + left)
+            out[3, j] = max(sums[2, j - a] - left * left * w, 0.0)
+            if left * left * w > out[3, j] and shift[j] + left != shift[j]:
+                near = False
+    return near
+
+
+@kernel
+def move_shift(sums: Floats, a: int, shift: Floats) -> None:
     """Move the shifts of a chunk of columns to the means these sums tell."""
     for j in range(sums.shape[1]):
         if sums[0, j] > 0.0:
             shift[a + j] += sums[1, j] / sums[0, j]
-    return True
 
 
 @kernel
@@ -89,32 +101,33 @@ def lane_sums(
     first: Floats,  # (d,) in
     shift: Floats,  # (d,) in
     a: int,  # the first column of the chunk
-    extremes: bool,  # whether low, high and number are wanted
 ) -> Floats:
     """(6, chunk) sums of w, w y and w y^2, low, high and number of the finite cells, y = (x - first) - shift."""
     n, d = rows.shape
     chunk = min(LANES, d - a)
     group = LANES // d if d < LANES else 1  # whole rows in a step
-    x, w = np.full(LANES, np.nan), np.zeros(LANES)  # a lane without a cell holds NaN
-    origin = np.zeros(2 * LANES)
+    x, w, origin = np.empty(LANES), np.empty(LANES), np.zeros(2 * LANES)
     for lane in range(group * chunk):
         origin[lane], origin[LANES + lane] = first[a + lane % chunk], shift[a + lane % chunk]
     sums, lost, run = np.zeros(3 * LANES), np.zeros(3 * LANES), np.zeros(3 * LANES)
     number = np.zeros(LANES)
     bounds = np.empty((2, 2 * LANES))  # low and high, twice: read one, write the other
-    bounds[:, :LANES] = np.inf
-    bounds[:, LANES:] = -np.inf
+    for lane in range(LANES):
+        x[lane], w[lane] = np.nan, weights[0] if n else 0.0  # a lane without a cell holds NaN
+        for side in range(2):
+            bounds[side, lane], bounds[side, LANES + lane] = np.inf, -np.inf
     cells = rows.reshape(n * d)  # flat: whole rows lie side by side
     even = all_equal(weights)
-    w[:] = weights[0]
     # All lanes are loaded at once there, also those without a cell: not at the end of the table.
     whole = max(n * d - LANES - a, 0) // (RUN * group * d) if even else 0
-    coming = np.arange(n)
+    coming = np.empty(RUN, np.int64)
     fast = np.empty((2, 4 * LANES))  # a whole run, twice: read one, write the other
     for r in range(-(-n // (RUN * group))):
         begin = r * RUN
         if d > LANES:  # a strip of a wide table: every row is on another page
-            prefetch_rows(rows, coming[begin + RUN : begin + 2 * RUN], a, a + chunk)
+            for i in range(RUN):
+                coming[i] = begin + RUN + i
+            prefetch_rows(rows, coming[: max(min(RUN, n - begin - RUN), 0)], a, a + chunk)
         if r < whole and add_whole_run(cells, begin * group * d + a, group * d, group * chunk, origin, fast):
             take_whole_run(fast[0], weights[0], run, bounds, number)
         else:
@@ -125,8 +138,7 @@ def lane_sums(
                 if not even:
                     weigh_lanes(weights[i : i + here], chunk, x, w)
                 add_lanes(x, w, origin, run)
-                if extremes:
-                    bound_lanes(x, bounds[step % 2], bounds[1 - step % 2], number)
+                bound_lanes(x, bounds[step % 2], bounds[1 - step % 2], number)
         flush_run(run, sums, lost)
     return joined_lanes(sums, lost, bounds, number, group, chunk)
 
@@ -144,9 +156,9 @@ def add_whole_run(
 
     Lanes without a cell hold those of others: nobody asks for them.
     """
-    fast[0, :LANES] = np.inf
-    fast[0, LANES : 2 * LANES] = -np.inf
-    fast[0, 2 * LANES :] = 0.0
+    for lane in range(LANES):
+        fast[0, lane], fast[0, LANES + lane] = np.inf, -np.inf
+        fast[0, 2 * LANES + lane] = fast[0, 3 * LANES + lane] = 0.0
     for four in range(RUN // 4):
         at = start + 4 * four * stride
         add_four(
@@ -251,7 +263,7 @@ def all_equal(weights: Floats) -> bool:
     same = 0
     for i in range(len(weights)):
         same += 1 if weights[i] == weights[0] else 0
-    return same == len(weights) and weights[0] > 0.0
+    return 0 < same == len(weights) and weights[0] > 0.0
 
 
 @kernel
@@ -309,11 +321,9 @@ def joined_lanes(
     chunk: int,
 ) -> Floats:
     """(6, chunk) the lanes of each column together."""
-    out = np.zeros((6, chunk))
-    out[3] = np.inf
-    out[4] = -np.inf
+    out, rest = np.zeros((6, chunk)), np.zeros(3)
     for j in range(chunk):
-        rest = np.zeros(3)
+        out[3, j], out[4, j] = np.inf, -np.inf
         for lane in range(j, chunk * group, chunk):
             for s in range(3):
                 out[s, j], rounded = two_sum(out[s, j], sums[s * LANES + lane])
@@ -323,6 +333,7 @@ def joined_lanes(
             out[5, j] += number[lane]
         for s in range(3):
             out[s, j] += rest[s]
+            rest[s] = 0.0
     return out
 
 
