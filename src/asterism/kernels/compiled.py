@@ -39,8 +39,9 @@ def _compiled(function: F, **options: Any) -> F:
     Most kernels are only ever called by others, which need no way in from Python and, as they hold the code of those
     they call, no copy on disk. To leave both out takes a seventh off the first run.
     """
-    outer = njit(nogil=True, cache=True, no_cfunc_wrapper=True, **options)(function)
-    inner = njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(function)
+    compiler: Any = njit  # the types it states leave out the last two options
+    outer = compiler(nogil=True, cache=True, no_cfunc_wrapper=True, **options)(function)
+    inner = compiler(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(function)
     # What Numba asks a function for when it meets a call of it inside another:
     outer.get_call_template, outer.get_overload = inner.get_call_template, inner.get_overload
     return cast(F, outer)
