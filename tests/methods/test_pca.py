@@ -1,5 +1,8 @@
 """Principal components against the SVD of centred rows, whichever way they were found."""
 
+import pickle
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +13,7 @@ import asterism
 from asterism.data.source import ArraySource, Source
 from asterism.engines.reduce import reduce
 from asterism.errors import DataError, ParameterError, WeightError
-from asterism.methods.dual import in_memory, pca_dual
+from asterism.methods.dual import DOUBLE, SINGLE, Columns, Deviations, _in_dtype, in_memory, pca_dual
 from asterism.methods.krylov import pca_iterative
 from asterism.methods.pca import _in_single, fit_pca, pca_from_moments, route
 from asterism.stats.moments import Moments
@@ -117,6 +120,62 @@ def test_same_bits_for_any_number_of_threads_in_single_precision():
         assert_array_equal(other.eigenvalues, found[0].eigenvalues)
         assert_array_equal(other.directions, found[0].directions)
         assert_array_equal(other.mean, found[0].mean)
+
+
+def wide_single_cells(offset=100.0):
+    """Few rows of many float32 cells, enough for products in float32."""
+    rng = np.random.default_rng(3)
+    factors = rng.normal(size=(8, 9000)) * 1.5 ** -np.arange(8)[:, None]
+    return (rng.normal(size=(120, 8)) @ factors + 0.1 * rng.normal(size=(120, 9000)) + offset).astype(
+        np.float32
+    )
+
+
+def test_a_gram_matrix_in_single_precision_costs_no_digits_of_the_eigenvalues():
+    rows = wide_single_cells()
+    mean, values, vectors = oracle(rows.astype(float))
+    found = _in_dtype(ArraySource(rows), np.ones(120), 5, SINGLE)
+    assert found is not None
+    assert_allclose(found.mean, mean, rtol=1e-14)
+    assert_allclose(found.eigenvalues, values[:5], rtol=1e-12)
+    assert_allclose(found.directions, vectors[:5], rtol=0, atol=1e-7)
+    assert_allclose(found.total, values.sum(), rtol=1e-6)
+
+
+def test_a_gram_matrix_in_single_precision_is_refused_where_it_hides_what_is_small():
+    rows, ones = wide_single_cells(), np.ones(120)
+    few = np.repeat(rows[:6], 20, axis=0)  # five directions vary, no more
+    far = rows.copy()
+    far[0] += 1e4  # deviations from the first row tell little of the others
+    for table, m in [(few, 6), (few, 5), (far, 3), (rows, 120), (rows * np.float32(1e25), 3)]:
+        assert _in_dtype(ArraySource(table), ones, m, SINGLE) is None
+    assert fit_pca(ArraySource(few), 6).eigenvalues[5] == 0
+    assert_allclose(fit_pca(ArraySource(far), 3).eigenvalues, oracle(far.astype(float))[1][:3], rtol=1e-9)
+
+
+def test_a_far_row_of_little_weight_costs_the_dual_way_no_digits():
+    rows = spread_out(40, 300)
+    weights = np.ones(40)
+    rows[0] += 1e9
+    weights[0] = 1e-18
+    assert_allclose(
+        pca_dual(ArraySource(rows, weights), 3).eigenvalues, oracle(rows, weights)[1][:3], rtol=1e-10
+    )
+
+
+def test_columns_sent_to_a_worker_or_stored_one_after_the_other_give_the_same_bits():
+    rows = np.random.default_rng(0).normal(size=(300, 5000))
+    gram = partial(Deviations(np.ones(300)).gram, DOUBLE)
+    here = [gram(block).product for block in Columns(rows.T).blocks()]
+    assert len(here) == 3
+    turned = [gram(block).product for block in Columns(np.asfortranarray(rows).T).blocks()]
+    sent = [
+        gram(block).product
+        for i in range(3)
+        for block in pickle.loads(pickle.dumps(Columns(rows.T).part(i, i + 1))).blocks(i, i + 1)
+    ]
+    assert_array_equal(turned, here)
+    assert_array_equal(sent, here)
 
 
 TALL, WIDE = (40_000, 70), (70, 6_000)

@@ -20,6 +20,9 @@ from asterism.data.finite import require_finite
 from asterism.errors import ParameterError, WeightError
 
 EPS = float(np.finfo(np.float64).eps)
+MANY_CELLS = 1 << 20  # of float32: from here on a product in float32 is tried first
+SAFE = 2.0**-60  # float32 holds squares of cells that add up to more, and to less than its inverse
+CLEAR = 1.0 / 64.0  # of the largest variance: what that product gives five digits of
 
 
 @dataclass(frozen=True, slots=True)

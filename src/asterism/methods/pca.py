@@ -28,16 +28,23 @@ from asterism.data.source import Source
 from asterism.engines.reduce import reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import ParameterError
-from asterism.methods.components import EPS, Components, asked, assembled, leading, limit
+from asterism.methods.components import (
+    CLEAR,
+    EPS,
+    MANY_CELLS,
+    SAFE,
+    Components,
+    asked,
+    assembled,
+    leading,
+    limit,
+)
 from asterism.methods.dual import in_memory, pca_dual
 from asterism.methods.krylov import pca_iterative
 from asterism.stats.base import Joined
 from asterism.stats.moments import Moments
 
 Route = Literal["moments", "dual", "iterative"]
-MANY_CELLS = 1 << 20  # of float32: from here on a product in float32 is tried first
-SAFE = 2.0**-60  # float32 holds squares of cells that add up to more, and to less than its inverse
-CLEAR = 1.0 / 64.0  # of the largest variance: what that product gives five digits of
 LARGE = 2048  # up to here a full decomposition takes seconds, however many components are wanted
 
 
