@@ -91,6 +91,15 @@ class Remembering(Protocol):
         ...
 
 
+@runtime_checkable
+class Preparing(Protocol):
+    """A method whose models take some making before a block can be visited."""
+
+    def prepare(self, model: Any, dtype: np.dtype[Any]) -> None:
+        """Make it for rows of a type: once a step, not on all threads at once while each waits for the others."""
+        ...
+
+
 @dataclass
 class Run(Generic[M]):
     """One candidate on its way."""
@@ -161,6 +170,9 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
     moving = [i for i, run in enumerate(runs) if run.status == "moving"]
     models = tuple(runs[i].model for i in moving)
     memories, fresh = _memories(method, source, [runs[i] for i in moving])
+    if isinstance(method, Preparing) and current().dask is None:
+        for model in models:
+            method.prepare(model, source.dtype)
     joined = reduce(source, partial(_summarize_all, method, models, memories, fresh))
     for i, statistic, memory in zip(moving, joined.parts, memories, strict=True):
         # One assignment a candidate: Ctrl-C finds it before its step or after it, never in between.

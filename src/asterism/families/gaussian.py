@@ -19,7 +19,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ from asterism.families.gaussian_statistic import (
 )
 from asterism.families.missing import LOG_2_PI, Conditional, Gathered, chunks, gappy, patterns
 from asterism.families.priors import ConjugatePrior, default_prior, log_prior, shrink
+
+if TYPE_CHECKING:
+    from asterism.kernels.visits import Visit  # loads the compiler
 
 BARE_FLOOR = 1e-14  # where the user sets the regularisation: just above rounding
 
@@ -199,12 +202,18 @@ class GaussianFamily:
     def _complete_pass(
         self, params: GaussianParams, log_weights: Vector, block: Block, assignment: str, draws: Vector | None
     ) -> tuple[Vector, float, GaussianSums]:
-        from asterism.kernels.density import MODES, NO_DRAWS, visit_for
+        from asterism.kernels.density import MODES, NO_DRAWS
 
-        visit = visit_for(params.normals, self.reference, log_weights, block.rows.dtype, self._size)
+        visit = self.prepare(params, log_weights, block.rows.dtype)
         sums = visit.sums(block.rows, block.weights, MODES[assignment], NO_DRAWS if draws is None else draws)
         climbed = float(sums[1 if assignment == "hard" else 0])
         return visit.mass(sums), climbed, GaussianSums(sums, visit, self.form)
+
+    def prepare(self, params: GaussianParams, log_weights: Vector, dtype: np.dtype[Any]) -> Visit:
+        """What all blocks of a step need, made when it is first asked for."""
+        from asterism.kernels.density import visit_for
+
+        return visit_for(params.normals, self.reference, log_weights, dtype, self._size)
 
     @cached_property
     def _size(self) -> Vector:

@@ -31,7 +31,9 @@ def visit_for(normals: Normals, reference: Vector, log_weights: Vector, rows: Ki
     """
     kept: Visit | None = normals.made.get(("visit", rows))
     if kept is None or kept.log_weights is not log_weights:
-        kept = visit_of(normals, reference, log_weights, normals.precision(rows, size))
+        exact = np.array_equal(reference, reference.astype(rows))
+        kind = normals.precision(rows, size) if exact else DOUBLE
+        kept = visit_of(normals, reference, log_weights, kind)
         normals.made["visit", rows] = kept
     return kept
 

@@ -26,7 +26,7 @@ Floats = NDArray[Any]  # float32 or float64
 def diagonal_block(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    origin: NDArray[np.float64],  # (2, d) in: the reference, and g from there
+    origin: Floats,  # (2, d) in: the reference, and g from there
     lines: Floats,  # (2, k, padded d) in: s and s (mu - g); their type is that of the arithmetic
     constants: Floats,  # (k,) in: log pi + sum log s - d/2 log 2 pi
     mode: int,
@@ -63,7 +63,7 @@ def diagonal_block(
 def diagonal_scores(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    origin: NDArray[np.float64],  # (2, d) in: the reference, and zeros
+    origin: Floats,  # (2, d) in: the reference, and zeros
     lines: Floats,  # (2, k, padded d) in: s and s mu
     constants: Floats,  # (k,) in
     out: Floats,  # (n, k) out

@@ -31,7 +31,7 @@ Floats = NDArray[Any]  # float32 or float64
 def full_block(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    origin: NDArray[np.float64],  # (2, d) in: the reference, and zeros
+    origin: Floats,  # (2, d) in: the reference, and zeros
     offsets: Floats,  # (k, d) in; their type is that of the arithmetic
     factors: Floats,  # (k, padded d, padded d) in: W, lower triangular
     constants: Floats,  # (k,) in: log pi + log det W - d/2 log 2 pi
@@ -87,7 +87,7 @@ def full_block(
 def full_scores(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    origin: NDArray[np.float64],  # (2, d) in: the reference, and zeros
+    origin: Floats,  # (2, d) in: the reference, and zeros
     offsets: Floats,  # (k, d) in
     factors: Floats,  # (k, padded d, padded d) in
     constants: Floats,  # (k,) in

@@ -24,14 +24,15 @@ Floats = NDArray[Any]  # float32 or float64
 def load_tile(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    origin: NDArray[np.float64],  # (2, d) in: a point among the rows, and a step from it
+    origin: Floats,  # (2, d) in: a point among the rows, and a step from it
     first: int,
     tile: Floats,  # (padded d * TILE,) out: (x - point) - step; 0 for absent rows
     w: Floats,  # (TILE,) out: 0 beyond the last row
 ) -> None:
     """The rows from ``first`` on.
 
-    Point and step are not added up: where a table is far from 0, their sum would be rounded.
+    Point and step are not added up: where a table is far from 0, their sum would be rounded. In float32 both must be
+    numbers that float32 holds: then rounding moves a cell by no more than 2^-24 of what it differs from them.
     """
     d = rows.shape[1]
     t = min(TILE, len(rows) - first)

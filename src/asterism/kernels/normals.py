@@ -66,8 +66,11 @@ class Normals:
 
     @cached_property
     def middle(self) -> Vector:
-        """(d,) amid the means."""
-        return np.asarray(self.offsets.mean(axis=0))
+        """(d,) amid the means: any point there will do, and one that float32 holds too is exact everywhere."""
+        mean = self.offsets.mean(axis=0)
+        with np.errstate(over="ignore", under="ignore"):
+            short = mean.astype(np.float32).astype(np.float64)
+        return np.asarray(np.where(np.isfinite(short), short, mean))
 
     @cached_property
     def apart(self) -> Vector:

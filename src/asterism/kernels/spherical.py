@@ -25,7 +25,7 @@ Floats = NDArray[Any]  # float32 or float64
 def spherical_block(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    origin: NDArray[np.float64],  # (2, d) in: the reference, and g from there
+    origin: Floats,  # (2, d) in: the reference, and g from there
     centers: Floats,  # (even k, padded d) in: mu - g; their type is that of the arithmetic
     lines: Floats,  # (2, k) in: s^2, and constant - s^2 ||mu - g||^2 / 2
     mode: int,

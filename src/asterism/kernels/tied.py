@@ -37,7 +37,7 @@ Floats = NDArray[Any]  # float32 or float64
 def tied_block(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    origin: NDArray[np.float64],  # (2, d) in: the reference, and g from there
+    origin: Floats,  # (2, d) in: the reference, and g from there
     factor: Floats,  # (padded d, padded d) in: W; its type is that of the arithmetic
     whitened: Floats,  # (even k, padded d) in: W (mean - g)
     lines: Floats,  # (2, k) in: ones, and constant - ||W (mean - g)||^2 / 2
@@ -76,7 +76,7 @@ def tied_block(
 def tied_scores(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
-    origin: NDArray[np.float64],  # (2, d) in: the reference, and g from there
+    origin: Floats,  # (2, d) in: the reference, and g from there
     factor: Floats,  # (padded d, padded d) in
     whitened: Floats,  # (k, padded d) in: W (mean - g)
     constants: Floats,  # (k,) in

@@ -110,7 +110,7 @@ class FullVisit(Visit):
         super().__init__(normals, reference, log_weights, kind)
         self._factors = normals.once("factors", kind, lambda: padded(normals.factors, kind))
         self._offsets = normals.offsets.astype(kind, copy=False)
-        self._heights, self._origin = self.constants.astype(kind), at(reference)
+        self._heights, self._origin = self.constants.astype(kind), at(reference).astype(kind)
         self._room((self.k, self.d), self._factors.shape)
 
     def sums(self, rows: Floats, weights: Vector, mode: int, draws: Vector) -> Vector:
@@ -143,7 +143,7 @@ class TiedVisit(Visit):
         ones = np.ones(self.k)
         self._centers, heights = centers_of(normals.whitened, ones, kind)
         self._lines = np.stack([ones, self.constants + heights]).astype(kind, copy=False)
-        self._origin = np.stack([reference, normals.middle])
+        self._origin = np.stack([reference, normals.middle]).astype(kind)
         self._room(self._centers.shape, self._factor.shape)
 
     def sums(self, rows: Floats, weights: Vector, mode: int, draws: Vector) -> Vector:
@@ -173,7 +173,7 @@ class DiagonalVisit(Visit):
         self._near = bool(np.abs(normals.whitened).max() <= NEAR[kind])
         self._lines = scaled(normals.apart, normals.factors, kind)
         self._heights = self.constants.astype(kind)
-        self._origin = np.stack([reference, normals.middle])
+        self._origin = np.stack([reference, normals.middle]).astype(kind)
         self._room((2, self.k + self.k % 2, self._lines.shape[2]))
 
     def sums(self, rows: Floats, weights: Vector, mode: int, draws: Vector) -> Vector:
@@ -206,7 +206,7 @@ class SphericalVisit(Visit):
         precisions = normals.squared_factors[:, 0]
         self._centers, heights = centers_of(normals.apart, precisions, kind)
         self._lines = np.stack([precisions, self.constants + heights]).astype(kind, copy=False)
-        self._origin = np.stack([reference, normals.middle])
+        self._origin = np.stack([reference, normals.middle]).astype(kind)
         self._room(self._centers.shape, (self.k,))
 
     def sums(self, rows: Floats, weights: Vector, mode: int, draws: Vector) -> Vector:

@@ -99,7 +99,17 @@ class EM:
         """The family, if it has a pass of its own over a block: asked once, as the question takes long."""
         return self.family if isinstance(self.family, Fused) else None
 
+    @functools.cached_property
+    def _collapsible(self) -> Collapsible | None:
+        return self.family if isinstance(self.family, Collapsible) else None
+
     # --- E ---
+
+    def prepare(self, model: MixtureModel, dtype: np.dtype[Any]) -> None:
+        """What a fused family makes of a model once for all blocks."""
+        prepare = getattr(self.family, "prepare", None)
+        if prepare is not None:
+            prepare(model.params, model.log_weights, dtype)
 
     def summarize(self, model: MixtureModel, block: Block) -> Expected:
         """The E-step of a block."""
@@ -144,8 +154,8 @@ class EM:
         )
         if self.stop == "parameters":
             after = replace(after, gain=self._moved(model, after))
-        if isinstance(self.family, Collapsible):
-            after = repaired(self.family, after, statistic)
+        if self._collapsible is not None:
+            after = repaired(self._collapsible, after, statistic)
         if self.accelerated and self.assignment == "soft" and isinstance(self.family, Linear):
             after = self._leapt(self.family, model, after, statistic)
         return after
