@@ -16,20 +16,13 @@ from asterism.cli.messages import say, spoken_warnings
 from asterism.errors import OutputExistsError
 
 
-@dataclass(frozen=True)
-class Options:
+@dataclass(frozen=True, kw_only=True)
+class Options(common.Running):
     """The command line of one call."""
 
     model: str
-    table: str
     missing_columns: str
     id: str | None
-    out: str | None
-    json: bool
-    threads: int | None
-    memory: str | None
-    force: bool
-    quiet: bool
 
 
 @click.command(short_help="Give new rows to known groups.")

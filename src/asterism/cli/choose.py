@@ -21,24 +21,14 @@ FILES = ("criteria.csv", "criteria.html", "labels.csv", "choice.json")
 SHOWN = ("k", "structure", "bic", "icl", "mdl", "cross_validation", "silhouette", "gap", "stability")
 
 
-@dataclass(frozen=True)
-class Options:
+@dataclass(frozen=True, kw_only=True)
+class Options(common.Reading):
     """The command line of one call."""
 
-    table: str
     k: int | range | None
     model: str
-    kind: tuple[tuple[str, str, tuple[str, ...]], ...]
-    ignore: tuple[str, ...]
-    weights: str | None
     no_scale: bool
-    out: str | None
-    json: bool
     seed: int
-    threads: int | None
-    memory: str | None
-    force: bool
-    quiet: bool
 
 
 @click.command(short_help="Say how many groups a table has, and why.")

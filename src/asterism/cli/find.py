@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from asterism.cli import options as common
+from asterism.cli.ahead import compiling_ahead
 from asterism.cli.main import INTERRUPTED
 from asterism.cli.messages import progress_bar, say, spoken_warnings
 from asterism.cli.params import NumberOfGroups, kinds_of
@@ -28,29 +29,19 @@ OURS = (*FILES, "summary.txt")  # what an earlier version wrote may be replaced 
 METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
 
 
-@dataclass(frozen=True)
-class Options:
+@dataclass(frozen=True, kw_only=True)
+class Options(common.Reading):
     """The command line of one call."""
 
-    table: str
     k: int | range | None
     method: str
-    kind: tuple[tuple[str, str, tuple[str, ...]], ...]
-    ignore: tuple[str, ...]
-    weights: str | None
     reference: str | None
     id: str | None
     missing: Literal["keep", "drop", "refuse"]
-    out: str | None
-    json: bool
     seed: int
-    threads: int | None
-    memory: str | None
     cluster: str | None
     open: bool
-    force: bool
     dry_run: bool
-    quiet: bool
     strict: bool
 
 
@@ -111,13 +102,13 @@ def run(options: Options) -> int:
             raise ParameterError(
                 f"{name} needs the table a second time.", "Give a file instead of standard input."
             )
-    target = Path(options.out or f"{table_name(options.table)}-groups").resolve()
-    if not options.dry_run:
-        refuse_overwrite(target, options.force, OURS)  # before the work, not after it
-    began = time.monotonic()
-    with spoken_warnings(), _engine(options) as engine:
-        if options.dry_run:
+    if options.dry_run:
+        with spoken_warnings():
             return _dry_run(options)
+    target = Path(options.out or f"{table_name(options.table)}-groups").resolve()
+    refuse_overwrite(target, options.force, OURS)  # before the work, not after it
+    began = time.monotonic()
+    with spoken_warnings(), compiling_ahead(options.quiet, options.threads), _engine(options) as engine:
         finding = _find(options, engine)
         if options.strict and finding.interrupted:
             raise NotConvergedError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -12,6 +13,28 @@ from asterism.cli.main import DEBUG
 from asterism.cli.params import ColumnKind
 
 Decorator = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """What every command that works on a table is told: ``running``, and where results go."""
+
+    table: str
+    out: str | None
+    json: bool
+    threads: int | None
+    memory: str | None
+    force: bool
+    quiet: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(Running):
+    """The same with what the columns are: ``reading``."""
+
+    kind: tuple[tuple[str, str, tuple[str, ...]], ...]
+    ignore: tuple[str, ...]
+    weights: str | None
 
 
 def together(*options: Decorator) -> Decorator:

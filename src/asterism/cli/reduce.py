@@ -42,22 +42,12 @@ class HowMany(click.ParamType[Any]):
         return found
 
 
-@dataclass(frozen=True)
-class Options:
+@dataclass(frozen=True, kw_only=True)
+class Options(common.Reading):
     """The command line of one call."""
 
-    table: str
     components: float
-    kind: tuple[tuple[str, str, tuple[str, ...]], ...]
-    ignore: tuple[str, ...]
-    weights: str | None
     no_scale: bool
-    out: str | None
-    json: bool
-    threads: int | None
-    memory: str | None
-    force: bool
-    quiet: bool
 
 
 @click.command(short_help="Principal components of a table.")

@@ -23,24 +23,14 @@ LINKAGES = ("auto", "ward", "average", "complete", "single", "weighted", "centro
 MOST_GROUPS = 10  # that are looked for where no number is given
 
 
-@dataclass(frozen=True)
-class Options:
+@dataclass(frozen=True, kw_only=True)
+class Options(common.Reading):
     """The command line of one call."""
 
-    table: str
     k: int | None
     linkage: str
     leaves: int
-    kind: tuple[tuple[str, str, tuple[str, ...]], ...]
-    ignore: tuple[str, ...]
-    weights: str | None
     no_scale: bool
-    out: str | None
-    json: bool
-    threads: int | None
-    memory: str | None
-    force: bool
-    quiet: bool
 
 
 @click.command(short_help="Draw the tree of a table's rows.")
