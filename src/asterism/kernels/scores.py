@@ -77,6 +77,7 @@ def load_lanes(
 def load_rows(
     rows: Floats,  # (n, d) in
     pick: NDArray[np.int64],  # (t,) in: which of them
+    place: NDArray[np.int64],  # (t,) in: where in the tile they go
     shift: Floats,  # (d + 1,) in: origin, scale
     missing: bool,
     tile: NDArray[np.float32],  # (TILE, width) out
@@ -87,7 +88,7 @@ def load_rows(
     scale = shift[d]
     one, zero = np.float32(1.0), np.float32(0.0)
     for i in range(t):
-        row = rows[pick[i]]
+        row, at = rows[pick[i]], place[i]
         square, cells = zero, zero
         if missing:
             for j in range(d):
@@ -95,18 +96,18 @@ def load_rows(
                 seen = y == y
                 mask = one if seen else zero
                 y = y if seen else zero
-                tile[i, j] = y
-                tile[i, d + j] = mask
+                tile[at, j] = y
+                tile[at, d + j] = mask
                 square += y * y
                 cells += mask
         else:
             for j in range(d):
                 y = np.float32((row[j] - shift[j]) * scale)
-                tile[i, j] = y
+                tile[at, j] = y
                 square += y * y
-            tile[i, d] = one
+            tile[at, d] = one
             cells = one
-        norms[0, i], norms[1, i] = square, square + cells
+        norms[0, at], norms[1, at] = square, square + cells
 
 
 # --- score: slopes . y ------------------------------------------------------------------------------------------

@@ -73,7 +73,8 @@ def fit_kmeans_path(
     frame, moments = survey(source)
     starts = {k: starting_centers(source, frame, moments, k, init, n_init, seed) for k in ks}
     everyone = [model for k in ks for model in starts[k]]
-    runs = iterate(lloyd_for(frame, moments, tol), source, everyone, max_iter=max_iter)
+    method = lloyd_for(frame, moments, tol, [len(model.offsets) for model in everyone])
+    runs = iterate(method, source, everyone, max_iter=max_iter)
     best = []
     for k in ks:
         mine, runs = runs[: len(starts[k])], runs[len(starts[k]) :]

@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector, block_of
 from asterism.errors import TooFewRowsError
+from asterism.methods.bounds import NO_GROUPS, Groups, groups_for, in_panels, window
 from asterism.methods.frame import Frame
 from asterism.stats.groups import FarthestRows, Moves
 from asterism.stats.moments import ColumnMoments
@@ -46,7 +47,7 @@ class Centers:
     unsettled: bool = True  # a group was empty: its centre was put on a far row, or will be
     drift: Vector | None = field(
         default=None, repr=False
-    )  # (k,) how far centres have gone (``kernels.assign``)
+    )  # (k + groups,) how far centres have gone (``kernels.assign``, ``kernels.grouped``)
 
     @property
     def positions(self) -> NDArray[np.float64]:
@@ -58,16 +59,34 @@ class Centers:
         """The same centres, ready for rows with missing cells."""
         return replace(self, frame=replace(self.frame, missing=True))
 
-    @cached_property
-    def slopes(self) -> NDArray[np.float32]:
-        """What a row's cells and mask are multiplied with to score the centres (``kernels.assign``)."""
-        from asterism.kernels.assign import padded
+    @property
+    def in_panels(self) -> bool:
+        """Whether they are scored sixteen at a time (``kernels.grouped``)."""
+        return in_panels(*self.offsets.shape)
 
+    @cached_property
+    def lifted(self) -> NDArray[np.float32]:
+        """(k, d + c) what a row's cells and mask are multiplied with to score the centres (``kernels.assign``)."""
         # A centre too far for float32 has infinite slopes: its scores settle nothing, and float64 decides.
         with np.errstate(over="ignore"):
             scaled = (self.offsets + (self.frame.reference - self.frame.origin)) * self.frame.scale
             squares = scaled**2 if self.frame.missing else (scaled**2).sum(axis=1, keepdims=True)
-            return padded(np.hstack([-2.0 * scaled, squares]))
+            return np.hstack([-2.0 * scaled, squares]).astype(np.float32)
+
+    @cached_property
+    def slopes(self) -> NDArray[np.float32]:
+        """The same as kernels take them: lines of numbers, or panels."""
+        from asterism.kernels.assign import padded
+        from asterism.kernels.panels import panels_of
+
+        return panels_of(self.lifted, self.frame.missing) if self.in_panels else padded(self.lifted)
+
+    @cached_property
+    def margin(self) -> np.float32:
+        """By how much a score must lead (``kernels.decide``)."""
+        from asterism.kernels.decide import error_margin
+
+        return np.float32(error_margin(self.lifted))
 
 
 def centers_at(frame: Frame, positions: NDArray[Any]) -> Centers:
@@ -84,6 +103,7 @@ class Lloyd:
 
     grid: NDArray[np.float64] = field(repr=False)  # (2, d + c) for exact sums (``kernels.moves``)
     tol: float = 0.0  # the sum of squared moves of all centres below which it has settled
+    groups: Groups = NO_GROUPS  # of centres that share a bound
     name: str = "k-means"
 
     def summarize(self, model: Centers, block: Block) -> Moves:
@@ -91,8 +111,8 @@ class Lloyd:
         return self.recall(model, block, self.blank(len(block)), fresh=True)
 
     def blank(self, n: int) -> NDArray[np.int32]:
-        """(2, n) a memory of nothing: groups, and the bits of the rows' leads in float32."""
-        return np.full((2, n), -1, np.int32)
+        """(2 + lines, n) a memory of nothing: labels, and the bits of the rows' leads or bounds in float32."""
+        return np.full((2 + self.groups.lines, n), -1, np.int32)
 
     def recall(self, model: Centers, block: Block, memory: NDArray[np.int32], *, fresh: bool) -> Moves:
         """Rows that left the group that is remembered of them; the memory is brought up to date."""
@@ -100,8 +120,8 @@ class Lloyd:
 
         k, width = len(model.offsets), self.grid.shape[1]
         sums, far = np.zeros((k, 2, width)), np.zeros((min(k, REPAIRS), 2))
-        labels, leads = memory[0], memory[1].view(np.float32)
-        moved = label_rows(model, block, labels, leads if model.slopes.size >= WORTH_A_LEAD else leads[:0])
+        labels, kept = memory[0], memory[1 : 2 + self.groups.count(k)].view(np.float32)
+        moved = label_rows(model, block, labels, kept)
         gain = move_rows(
             block.rows, block.weights, model.frame.reference, model.offsets, moved, labels,
             self.grid, block.start, sums.reshape(k, 2 * width), far,
@@ -134,7 +154,22 @@ class Lloyd:
                 offsets[c] = site
         kept = None if len(empty) else now.sums
         objective = objective if 0.0 < objective < np.inf else 0.0
-        return Centers(model.frame, offsets, kept, objective, counted, len(empty) > 0, _drift(model, offsets))
+        return Centers(
+            model.frame, offsets, kept, objective, counted, len(empty) > 0, self._drift(model, offsets)
+        )
+
+    def _drift(self, model: Centers, offsets: NDArray[np.float64]) -> Vector:
+        """(k + groups,) how far centres have gone: it adds up from step to step, in the frame's units.
+
+        A lead is used up by the own centre and the fastest, a bound by the fastest of its group.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            gone = np.sqrt((((offsets - model.offsets) * model.frame.scale) ** 2).sum(axis=1)) * (1.0 + 1e-6)
+            step = gone if model.in_panels else gone + gone.max()
+            total: Vector = np.append(step, self.groups.fastest(gone)) + (
+                0.0 if model.drift is None else model.drift
+            )
+        return np.where(np.isnan(total), np.inf, total)
 
     def objective(self, model: Centers, statistic: Moves) -> float:
         """J of the model the statistic was taken with."""
@@ -172,15 +207,18 @@ def unpack_centers(arrays: Mapping[str, NDArray[Any]]) -> Centers:
     return Centers(frame, arrays["offsets"])
 
 
-def lloyd_for(frame: Frame, moments: ColumnMoments, tol: float = 0.0) -> Lloyd:
-    """The method for a table with these moments; ``tol`` in units of the mean variance of its columns."""
+def lloyd_for(frame: Frame, moments: ColumnMoments, tol: float = 0.0, ks: Sequence[int] = ()) -> Lloyd:
+    """The method for a table with these moments; ``tol`` in units of the mean variance of its columns.
+
+    ``ks`` are the numbers of centres of all candidates: who tells them gets bounds.
+    """
     from asterism.kernels.moves import grid_of
 
     d = len(frame.reference)
     reach = np.maximum(np.abs(moments.high - frame.reference), np.abs(moments.low - frame.reference))
     ones = np.ones(d if frame.missing else 1)
     grid = grid_of(np.concatenate([reach, ones]), moments.total, moments.rows)
-    return Lloyd(grid, tol * float(moments.variance.mean()))
+    return Lloyd(grid, tol * float(moments.variance.mean()), groups_for(ks, d, moments.rows))
 
 
 def moved(before: Centers, after: Centers) -> float:
@@ -189,32 +227,32 @@ def moved(before: Centers, after: Centers) -> float:
         return float(((after.offsets - before.offsets) ** 2).sum())
 
 
-def _drift(model: Centers, offsets: NDArray[np.float64]) -> Vector:
-    """(k,) what leads are noted with and compared to: it adds up from step to step, in the frame's units."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        gone = np.sqrt((((offsets - model.offsets) * model.frame.scale) ** 2).sum(axis=1)) * (1.0 + 1e-12)
-        total: Vector = gone + gone.max() + (0.0 if model.drift is None else model.drift)
-    return np.where(np.isnan(total), np.inf, total)
-
-
 def label_rows(
-    model: Centers, block: Block, labels: NDArray[np.int32], leads: NDArray[np.float32] | None = None
+    model: Centers, block: Block, labels: NDArray[np.int32], kept: NDArray[np.float32] | None = None
 ) -> NDArray[np.int32]:
-    """Label the rows of a block, where leads are given only those without one left; (m, 2) who moved from where.
+    """Label the rows of a block; where something is kept of them, only those that need a look.
 
-    ``labels`` are the groups before and become those of now. Without ``leads``, nobody asks who moved.
+    ``labels`` are the groups before and become those of now. ``kept`` is (1, n) leads, or (1 + groups, n) bounds.
+    Returns (m, 2) who moved from where; without ``kept``, nobody asks.
     """
     from asterism.kernels.assign import assign_block
+    from asterism.kernels.grouped import assign_grouped
 
-    frame, rows = model.frame, block.rows
+    frame, rows, none = model.frame, block.rows, np.empty(0, np.float32)
     if rows.dtype == np.float32 and not frame.fits_float32:
         rows = block_of(rows.astype(np.float64)).rows
-    drift = np.zeros(len(model.offsets)) if model.drift is None else model.drift
-    moved = np.empty((0 if leads is None else len(rows), 2), np.int32)
-    count = assign_block(
-        rows, frame.reference, model.offsets, frame.origin, model.slopes, frame.scale, frame.missing,
-        drift, labels, np.empty(0, np.float32) if leads is None else leads, moved,
-    )  # fmt: skip
+    with np.errstate(over="ignore"):  # kernels know what to do where float32 cannot hold the scale
+        shift = np.append(frame.origin, frame.scale).astype(rows.dtype)
+    moved = np.empty((0 if kept is None else len(rows), 2), np.int32)
+    table = rows, frame.reference, model.offsets, shift, model.slopes, frame.missing, model.margin
+    k, groups = len(model.offsets), 0 if kept is None else len(kept) - 1
+    gone = np.zeros(k + groups) if model.drift is None else model.drift
+    if model.in_panels:
+        bounds, pitch = window(kept) if kept is not None and groups else (none, 0)
+        count = assign_grouped(*table, gone.astype(np.float32), labels, bounds, pitch, moved)
+    else:
+        asked = kept is not None and model.slopes.size >= WORTH_A_LEAD
+        count = assign_block(*table, gone, labels, kept[0] if asked else none, moved)
     return moved[:count]
 
 
