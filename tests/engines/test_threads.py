@@ -16,7 +16,9 @@ import pytest
 from threadpoolctl import threadpool_info
 from toys import BreaksOff, SmallBlocks, explode, fingerprint, table, trace
 
+from asterism.engines import threads
 from asterism.engines.context import engine
+from asterism.engines.gather import merged
 from asterism.engines.reduce import map_reduce, map_rows, reduce
 from asterism.engines.threads import ThreadEngine, available_cores, one_blas_thread
 from asterism.errors import DataError
@@ -175,7 +177,9 @@ def test_an_interrupt_stops_within_a_block_and_the_engine_goes_on_working():
 PROGRAM = """
 import sys, threading, time
 from toys import SmallBlocks, Slowly, table, trace
+from asterism.engines import threads
 from asterism.engines.context import engine
+from asterism.engines.gather import merged
 from asterism.engines.reduce import reduce
 source = SmallBlocks(table(500))
 with engine(n_threads=3):
@@ -235,9 +239,27 @@ def test_overlapping_walks_share_one_limit():
 
 def test_cores_are_those_this_process_may_use(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 3, 5, 7}, raising=False)
-    monkeypatch.setattr(Path, "read_text", lambda path: "max 100000")
-    assert available_cores() == 4
-    monkeypatch.setattr(Path, "read_text", lambda path: "250000 100000")  # two and a half of them
-    assert available_cores() == 2
-    monkeypatch.setattr(Path, "read_text", lambda path: "50000 100000")
-    assert ThreadEngine().n_threads == 1
+    found = []
+    try:
+        for quota in ("max 100000", "250000 100000", "50000 100000"):  # no limit, two and a half, a half
+            threads._quota.cache_clear()  # it is read once
+            monkeypatch.setattr(Path, "read_text", lambda path, quota=quota: quota)
+            found.append((available_cores(), ThreadEngine().n_threads))
+    finally:
+        threads._quota.cache_clear()
+    assert found == [(4, 4), (2, 2), (1, 1)]
+
+
+def test_a_crew_serves_many_walks_and_is_gone_after_the_last():
+    before, source, names = threading.active_count(), SmallBlocks(table()), set()
+
+    def visit(block):
+        names.add(threading.current_thread().name)
+        time.sleep(0.001)
+        return trace(block)
+
+    with threads.crew():
+        for _ in range(5):
+            ThreadEngine(3).walk(source, visit, merged)
+    assert len(names) <= 3  # the calling thread and two helpers, always the same
+    assert threading.active_count() == before

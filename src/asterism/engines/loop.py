@@ -25,6 +25,7 @@ from asterism.engines.checkpoint import Checkpoint
 from asterism.engines.context import current
 from asterism.engines.progress import Clock, Event
 from asterism.engines.reduce import reduce, require_rows
+from asterism.engines.threads import crew
 from asterism.errors import InterruptedWarning
 from asterism.stats.base import Joined
 
@@ -140,16 +141,17 @@ def iterate(
     runs = (store.resume() if store else None) or [Run(model) for model in starts]
     clock = Clock(max_iter, settings.time_limit, already=_steps(runs))
     try:
-        while any(run.status == "moving" for run in runs):
-            _advance(method, source, runs, max_iter)
-            if clock.is_up():
-                _stop(runs, "time limit")
-            if store:
-                store.save(runs)
-            if watch:
-                watch(runs)
-            if settings.progress:
-                settings.progress(_event(method, runs, clock))
+        with crew():
+            while any(run.status == "moving" for run in runs):
+                _advance(method, source, runs, max_iter)
+                if clock.is_up():
+                    _stop(runs, "time limit")
+                if store:
+                    store.save(runs)
+                if watch:
+                    watch(runs)
+                if settings.progress:
+                    settings.progress(_event(method, runs, clock))
     except KeyboardInterrupt:
         if not _steps(runs):
             raise  # nothing to return yet

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,8 @@ from typing import Any
 from asterism.data.block import Block
 from asterism.data.source import Source
 from asterism.engines.gather import Gather, Gathering, Parts, Visit
+
+MOST_HELPERS = 512  # of one thread; they are made when they are asked for
 
 
 class ThreadEngine:
@@ -36,19 +39,15 @@ class ThreadEngine:
         work = _Work(source.blocks(first, last), visit, gather(parts))
         # A visit that itself walks a table stays on its own thread: pools are never nested.
         n_threads = 1 if _visiting.yes else min(self.n_threads, parts.count)
-        helpers = [threading.Thread(target=work.run, daemon=True) for _ in range(n_threads - 1)]
-        with one_blas_thread():
+        with one_blas_thread(), crew() as helpers:
+            begun: list[Future[None]] = []
             try:
-                for thread in helpers:
-                    thread.start()
+                begun.extend(helpers.submit(work.run) for _ in range(n_threads - 1))
                 work.run()
-                for thread in helpers:
-                    thread.join()
+                _rest(begun)
             except BaseException as stopped:  # Ctrl-C between two blocks, or no thread to be had
                 work.fail(stopped)
-                for thread in helpers:
-                    if thread.ident is not None:
-                        thread.join()  # it ends with the block it is on
+                _rest(begun)  # each ends with the block it is on
         if work.failure is not None:
             raise work.failure
         return work.out.result()
@@ -91,16 +90,55 @@ class _Visiting(threading.local):
 _visiting = _Visiting()
 
 
+# --- helpers ------------------------------------------------------------------------------------------------------
+
+
+class _Crew(threading.local):
+    here: ThreadPoolExecutor | None = None  # who helps the walks of this thread
+
+
+_crew = _Crew()
+
+
+@contextmanager
+def crew() -> Iterator[ThreadPoolExecutor]:
+    """Threads that help the walks inside, and are gone afterwards.
+
+    Around many walks (``loop.iterate``) it saves starting them for each, which takes as long as a small block.
+    """
+    if _crew.here is not None:
+        yield _crew.here
+        return
+    with ThreadPoolExecutor(MOST_HELPERS, "asterism") as helpers:
+        _crew.here = helpers
+        try:
+            yield helpers
+        finally:
+            _crew.here = None
+
+
+def _rest(begun: list[Future[None]]) -> None:
+    """Wait for those at work; who has not begun by now finds nothing left to do."""
+    wait([helper for helper in begun if not helper.cancel()])
+
+
+# --- cores and BLAS -----------------------------------------------------------------------------------------------
+
+
 def available_cores() -> int:
     """Cores this process may use: its affinity, and its control group's quota."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota = Path("/sys/fs/cgroup/cpu.max")
+    return max(min(count, _quota()), 1)
+
+
+@cache
+def _quota() -> int:
+    """Cores the control group grants, read once: every walk asks."""
     try:
-        limit, period = quota.read_text().split()
-        count = min(count, max(1, int(limit) // int(period)))
-    except (OSError, ValueError):
-        pass  # no control group, or no limit ("max")
-    return max(count, 1)
+        limit, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return max(1, int(limit) // int(period))
+    except (OSError, ValueError):  # no control group, or no limit ("max")
+        return MOST_HELPERS
 
 
 @cache

@@ -11,6 +11,7 @@ loses a factor 1 + m^2 of precision, m the shift in standard deviations. Beyond 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
@@ -88,7 +89,7 @@ class Visit(ABC):
     def _room(self, *shapes: tuple[int, ...]) -> None:
         """What sums there are, after the log-likelihoods and the masses."""
         for shape in ((2,), (self.k,), *shapes):
-            size = int(np.prod(shape))
+            size = math.prod(shape)
             self._places.append((self._length, self._length + size, shape))
             self._length += size
 

@@ -15,7 +15,7 @@ from asterism.data.block import Block, Vector
 from asterism.data.source import Source
 from asterism.engines.loop import Run, Status, iterate
 from asterism.engines.reduce import map_reduce, reduce
-from asterism.engines.threads import one_blas_thread
+from asterism.engines.threads import crew, one_blas_thread
 from asterism.errors import NotConvergedWarning, ParameterError
 from asterism.families.assignment import ASSIGNMENTS
 from asterism.families.base import Array, Collapsible, Facts, Family
@@ -89,7 +89,7 @@ def fit_mixture(
 ) -> MixtureFit:
     """Fit k components of a family; ``family`` need not be prepared."""
     settings = settings.checked(k)
-    with one_blas_thread():  # the sums of a product depend on how many threads share it
+    with one_blas_thread(), crew():  # the sums of a product depend on how many threads share it
         frame, moments = survey(source)
         family = family.prepared(facts_of(source, family, frame, moments))
         em = EM(
