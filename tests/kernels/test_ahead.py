@@ -28,7 +28,7 @@ for info in iter_modules(asterism.kernels.__path__):
             for signature in kernel.signatures:
                 print("CALLED", f"{info.name}.{name}", *map(repr, signature), sep="|")
 """
-LEFT_TO_THE_RUN = {"moments.column_moments", "distance.squared_distances_block", "assign.assign_block"}
+BEGIN_A_RUN = ("moments.", "distance.", "assign.", "decide.", "grouped.")  # and are left to it
 
 
 def python(*arguments_, **environment):
@@ -46,7 +46,7 @@ def test_everything_a_first_run_needs_late_is_on_the_list(tmp_path):
     assert done.returncode == 0, done.stderr
     called = {tuple(line.split("|")[1:]) for line in done.stdout.splitlines() if line.startswith("CALLED")}
     listed = {(name, *map(repr, arguments(words))) for name, words in NEEDED}
-    missing = {line for line in called - listed if line[0] not in LEFT_TO_THE_RUN}
+    missing = {line for line in called - listed if not line[0].startswith(BEGIN_A_RUN)}
     assert not missing, "\n".join(" ".join(line) for line in sorted(missing))
 
 
