@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
@@ -11,6 +13,7 @@ from asterism.data.block import block_of
 from asterism.kernels import density
 from asterism.kernels.density import Normals
 from asterism.kernels.shares import sum_scores
+from asterism.kernels.visits import visit_of
 
 STRUCTURES = ("full", "tied", "diag", "spherical")
 EVERY = pytest.mark.parametrize("structure", STRUCTURES)
@@ -178,6 +181,33 @@ def test_a_group_of_proportion_zero_gets_nothing(structure):
     assert got.mass[1] == 0.0
     assert not got.shifts[1].any()
     assert np.isfinite(got.scatters).all()
+
+
+@EVERY
+@pytest.mark.parametrize("spread", [2.0, 1e4])  # about one point; group by group
+def test_sums_of_blocks_add_up_also_where_one_came_from_elsewhere(structure, spread):
+    rng = np.random.default_rng(11)
+    means, covariances, factors, log_weights = mixture(rng, 5, 4, structure, spread)
+    x, w = means[rng.integers(4, size=700)] + rng.normal(size=(700, 5)), rng.random(700)
+    visit = visit_of(Normals(means - x[0], factors), x[0], log_weights, np.dtype(float))
+    other = pickle.loads(pickle.dumps(visit))  # as a worker sends it
+    assert visit.same(other)
+    one, two = visit.sums(x[:300], w[:300], 0, np.empty(0)), other.sums(x[300:], w[300:], 0, np.empty(0))
+    assert np.array_equal(two, visit.sums(x[300:], w[300:], 0, np.empty(0)))
+    want = literally(x, w, means, covariances, log_weights)
+    agree(visit.totals(one + two), want, means, structure, 1e-12 if spread < 10 else 1e-9)
+    moved = visit_of(Normals(means - x[1], factors), x[1], log_weights, np.dtype(float))
+    assert not visit.same(moved)
+
+
+def test_float32_arithmetic_asks_for_a_reference_that_float32_holds():
+    rng = np.random.default_rng(12)
+    means, _, factors, log_weights = mixture(rng, 3, 2, "diag", 1.0)
+    kinds = [
+        density.visit_for(Normals(means, factors), at, log_weights, np.dtype(np.float32), np.ones(3)).kind
+        for at in (np.full(3, 0.5), np.full(3, 0.1))
+    ]
+    assert kinds == [np.float32, np.float64]
 
 
 @EVERY
