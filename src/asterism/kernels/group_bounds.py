@@ -41,7 +41,8 @@ class Chunk(NamedTuple):
     norms: NDArray[np.float32]  # (2, TALL) ||y||^2 of the cells, and with the masks
     slip: NDArray[np.float32]  # (TALL,) what rounding may do to a squared distance
     reach: NDArray[np.float32]  # (TALL,) the nearest centre is not farther away
-    own: NDArray[np.int64]  # (TALL,) group of the row's centre before; -1: none
+    own: NDArray[np.int32]  # (TALL,) group of the row's centre before; -1: none
+    near: NDArray[np.int32]  # (TALL,) 1 where a group is within reach, else 0
     found: NDArray[np.float32]  # (2, groups, TALL) least and second least score in a group; infinite: no look
     who: NDArray[np.int32]  # (groups, TALL) which of the group had it
     best: NDArray[np.float32]  # (2, 2, TALL) least and second least of all, twice: read one, write the other
@@ -70,21 +71,23 @@ def wake(
         went, near = own_gone[label], bounds[i]
         chunk.own[i] = -1 if new else label // centers
         reach[i] = np.float32(np.inf) if new else (near + went) + (abs(near) + went) * SLACK
-    near_any = np.zeros(TALL, np.int32)
+    any_near = chunk.near
+    any_near[:] = 0
     for g in range(len(gone)):
         bound, went = bounds[(1 + g) * pitch :][:size], gone[g]
         for i in range(size):
-            near_any[i] |= 0 if bound[i] > (reach[i] + went) * UP else 1
+            far = bound[i] > (reach[i] + went) * UP
+            any_near[i] |= np.int32(0) if far else np.int32(1)
     t = 0
     for i in range(size):
         pick[t] = i
-        t += near_any[i]
+        t += any_near[i]
     return t
 
 
 @kernel
 def by_group(
-    own: NDArray[np.int64],  # (TALL,) in
+    own: NDArray[np.int32],  # (TALL,) in
     pick: NDArray[np.int64],  # (t,) in
     start: NDArray[np.int64],  # (groups + 3,) out: where the rows of a group begin
     order: NDArray[np.int64],  # (at least t,) out
@@ -114,11 +117,14 @@ def within_reach(
 
     Without a branch: every row is written down, over the one before if that needs no look.
     """
+    reach, own, near, name = chunk.reach, chunk.own, chunk.near, np.int32(g)
+    for i in range(len(bound)):
+        far = bound[i] > (reach[i] + gone) * UP
+        near[i] = np.int32(0) if far | (own[i] == name) else np.int32(1)
     m = 0
     for i in range(len(bound)):
         listed[m] = i
-        far = bound[i] > (chunk.reach[i] + gone) * UP
-        m += 1 - (far | (chunk.own[i] == g))
+        m += near[i]
     return m
 
 

@@ -54,7 +54,7 @@ def assign_grouped(
     most = min(TALL, max(CELLS // panels.shape[1], ROWS))
     chunk = Chunk(
         np.zeros((most + ROWS, 2 * d if missing else d + 1), np.float32), np.zeros((2, TALL), np.float32),
-        np.zeros(TALL, np.float32), np.empty(TALL, np.float32), np.full(TALL, -1),
+        np.zeros(TALL, np.float32), np.empty(TALL, np.float32), np.full(TALL, -1, np.int32), np.zeros(TALL, np.int32),
         np.empty((2, groups, TALL), np.float32), np.zeros((groups, TALL), np.int32),
         np.empty((2, 2, TALL), np.float32), np.empty((2, TALL), np.int32), np.empty(TALL, np.int32),
     )  # fmt: skip

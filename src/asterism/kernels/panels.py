@@ -146,7 +146,7 @@ def _turn(builder: Any, sums: Sequence[Sequence[Any]], half: int) -> list[Any]:
     ]
 
 
-def _least_two(builder: Any, turned: Sequence[Any]) -> tuple[Any, Any, Any]:
+def _least_two(builder: Any, turned: Sequence[Any]) -> Any:
     """The least score of each of four rows, the second least, and which was least: a knock-out of two and two."""
 
     def less(a: Any, b: Any) -> Any:

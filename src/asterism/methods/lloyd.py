@@ -251,8 +251,8 @@ def label_rows(
         bounds, pitch = window(kept) if kept is not None and groups else (none, 0)
         count = assign_grouped(*table, gone.astype(np.float32), labels, bounds, pitch, moved)
     else:
-        asked = kept is not None and model.slopes.size >= WORTH_A_LEAD
-        count = assign_block(*table, gone, labels, kept[0] if asked else none, moved)
+        leads = none if kept is None or model.slopes.size < WORTH_A_LEAD else kept[0]
+        count = assign_block(*table, gone, labels, leads, moved)
     return moved[:count]
 
 
