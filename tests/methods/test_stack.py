@@ -92,7 +92,7 @@ def test_weights_are_copies_and_absent_rows_may_hold_anything(structure):
 @pytest.mark.parametrize("structure", ["EEE", "VII", "VVI", "VVV"])
 def test_same_bits_for_any_number_of_threads(structure):
     source, starts = candidates(table(5000), structure)
-    assert InSmallBlocks.of(source).n_blocks == 5
+    assert InSmallBlocks.of(source).n_blocks == 10
     heights = []
     for n_threads in (1, 3):
         with engine(n_threads=n_threads):

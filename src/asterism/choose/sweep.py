@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.choose.together import Advanced, Candidate, InSmallBlocks, Together, advance
+from asterism.choose.climb import climbed, highest
+from asterism.choose.together import Advanced, Candidate, Together, advance, told_of
 from asterism.data.source import Source
-from asterism.engines.context import engine
-from asterism.engines.reduce import reduce
+from asterism.engines.context import current, engine
 from asterism.engines.threads import one_blas_thread
 from asterism.families.assignment import assign
 from asterism.families.base import Array, Family
@@ -35,8 +35,9 @@ from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.frame import survey
 from asterism.methods.kmeans import fit_kmeans_path
 from asterism.methods.mixture import facts_of
-from asterism.methods.posterior import Mixture, Told, look_back
+from asterism.methods.posterior import Mixture, Told
 from asterism.methods.splitmerge import scores_of
+from asterism.methods.stack import can_stack
 from asterism.methods.starts import (
     WARD_ROWS,
     Sample,
@@ -47,7 +48,6 @@ from asterism.methods.starts import (
     sample_of,
     started,
 )
-from asterism.stats.base import Joined
 
 FIRST, AGAIN, SETTLE, QUICK = (
     4,
@@ -55,7 +55,7 @@ FIRST, AGAIN, SETTLE, QUICK = (
     40,
     12,
 )  # EM steps: of a guess, from a neighbour, of the best, if not thorough
-TOL = 1e-4  # a row
+TOL, FINE, COARSE = 1e-4, 2e-4, 1e-3  # a row: on the sample, and on the whole table
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def sweep(
     ks: Sequence[int],
     *,
     seed: int = 0,
-    tol: float = 1e-3,
+    tol: float | None = None,
     max_iter: int = 100,
     within: Callable[[str, int], bool] | None = None,
     keep: int | None = None,
@@ -102,6 +102,7 @@ def sweep(
     """The best mixture found of every family and every k.
 
     ``families``  name -> family, not prepared
+    ``tol``       of the steps on the whole table, a row; None: 2e-4, or 1e-3 where only the best cells matter
     ``within``    cells to leave out: called with name and k, False where a cell is not wanted
     ``keep``      go on with so many families after the first steps, those of the best BIC; None: with all
     ``thorough``  False: one start a cell and nothing handed on, for those who fit the same table many times
@@ -115,14 +116,36 @@ def sweep(
         }
         wanted = [(name, k) for name in families for k in ks if within is None or within(name, k)]
         sample = sample_of(source, frame, moments, ks[-1], seed)
-        with engine():  # no time limit, checkpoint or progress of its own
-            best = _on_sample(methods, wanted, sample, ks, seed, keep, thorough)
-        wanted = [cell for cell in wanted if cell in best]
-        finer = {name: replace(em, tol=tol) for name, em in methods.items()}
-        starts = [replace(best[cell][1], em=finer[cell[0]]) for cell in wanted]
         complete = bool((moments.observed == moments.rows).all())
+        tol = tol if tol is not None else FINE if keep is None and thorough else COARSE
+        finer = {name: replace(em, tol=tol) for name, em in methods.items()}
+        if keep is None and thorough and complete and all(map(can_stack, methods.values())):
+            with engine(n_threads=current().n_threads):  # no time limit, checkpoint or progress of its own
+                labels = _labels(sample, ks, seed)
+                some = [cell for cell in wanted if labels[cell[1]]]
+                few = climbed(methods, some, sample, labels, seed)
+            best = highest(source, few, moments.total)
+        else:
+            with engine(n_threads=current().n_threads):
+                found = _on_sample(methods, wanted, sample, ks, seed, keep, thorough)
+            best = {cell: candidate for cell, (_, candidate) in found.items()}
+        wanted = [cell for cell in wanted if cell in best]
+        starts = [replace(best[cell], em=finer[cell[0]]) for cell in wanted]
         ends = advance(source, starts, max_iter, complete=complete, whole=False)
-        return _finished(source, wanted, ends, moments.total)
+        return _finished(source, wanted, ends, moments.total, complete)
+
+
+def _labels(sample: Sample, ks: Sequence[int], seed: int) -> dict[int, list[NDArray[np.int32]]]:
+    """Groups of the sample for every k to begin with: of k-means, and of Ward's tree."""
+    several = [k for k in ks if 1 < k <= len(sample.w)]
+    found: dict[int, list[NDArray[np.int32]]] = {k: [] for k in ks}
+    found[1] = [np.zeros(len(sample.w), np.int32)]
+    if several:
+        fits = fit_kmeans_path(sample.source(), several, n_init=1, max_iter=10, seed=seed)
+        cuts = ward_cuts(sample, several, seed)
+        for k in several:
+            found[k] = [fits[k].labels, *([cuts[k]] if k in cuts else [])]
+    return found
 
 
 def _on_sample(
@@ -242,10 +265,7 @@ def _moved(sample: Sample, starts: list[Start], steps: int) -> list[tuple[tuple[
     if not starts:
         return []
     ends = advance(sample.source(), [candidate for _, candidate in starts], steps, complete=sample.complete)
-    return [
-        (cell, end.height, replace(end.candidate, model=end.candidate.model.bare))
-        for (cell, _), end in zip(starts, ends, strict=True)
-    ]
+    return [(cell, end.height, end.candidate) for (cell, _), end in zip(starts, ends, strict=True)]
 
 
 def _keep(best: Models, found: list[tuple[tuple[str, int], float, Candidate]]) -> None:
@@ -342,15 +362,15 @@ def merged_shares(candidate: Candidate, sample: Sample) -> Array:
 # --- the end ----------------------------------------------------------------------------------------------------
 
 
-def _finished(source: Source, wanted: list[tuple[str, int]], ends: list[Advanced], total: float) -> Cells:
+def _finished(
+    source: Source, wanted: list[tuple[str, int]], ends: list[Advanced], total: float, complete: bool
+) -> Cells:
     models = [end.candidate for end in ends]
-    mixtures = [Mixture(one.em.family, one.model.weights, one.model.params) for one in models]
-    joined = reduce(
-        InSmallBlocks.of(source),
-        lambda block: Joined(tuple(look_back(mixture, block)[1] for mixture in mixtures)),
-    )
     cells = {}
-    for (name, k), mixture, end, told in zip(wanted, mixtures, ends, joined.parts, strict=True):
+    for (name, k), one, end, told in zip(
+        wanted, models, ends, told_of(source, models, complete=complete), strict=True
+    ):
+        mixture = Mixture(one.em.family, one.model.weights, one.model.params)
         cells[name, k] = _cell(name, k, mixture, told, total, end.settled)
     return cells
 

@@ -5,8 +5,9 @@ Normal mixtures of one structure move as a stack (``methods.stack``), others one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 from numpy.typing import NDArray
@@ -15,11 +16,15 @@ from asterism.data.block import Block
 from asterism.data.source import Piece, Source
 from asterism.engines.context import current
 from asterism.engines.loop import iterate
+from asterism.engines.reduce import reduce
+from asterism.families.gaussian_statistic import GaussianStatistic
 from asterism.methods.em import EM, MixtureModel
-from asterism.methods.stack import Stack, can_stack
+from asterism.methods.posterior import Mixture, Told, look_back
+from asterism.methods.stack import Arrived, Stack, can_stack
+from asterism.stats.base import Joined
 
-SMALL = 1 << 10  # rows of a block, for tables of few blocks
-MANY = 64  # blocks, which all threads can share
+SMALL = 1 << 8  # rows a block has at least: a tile of the kernels
+MANY = 8  # blocks, which threads can share evenly
 
 
 class InSmallBlocks(Source):
@@ -36,7 +41,7 @@ class InSmallBlocks(Source):
     @classmethod
     def of(cls, source: Source) -> Source:
         """A table of few blocks in many; any other as it is, and so on a cluster, whose workers have their blocks."""
-        rows = min(source.block_rows, max(SMALL, 1 << (-(-source.n_rows // MANY) - 1).bit_length()))
+        rows = min(source.block_rows, max(SMALL, 1 << (max(source.n_rows // MANY, 1).bit_length() - 1)))
         return source if current().dask is not None or rows == source.block_rows else cls(source, rows)
 
     @property
@@ -130,46 +135,102 @@ ONE = Together()
 
 
 @dataclass(frozen=True)
+class Begun:
+    """A normal mixture that begins with the M-step of these moments."""
+
+    em: EM
+    moments: GaussianStatistic  # whole scatters (k, d, d)
+
+
+@dataclass(frozen=True)
 class Advanced:
     """Where a candidate has come to."""
 
     height: float  # log-posterior of the model before its last step
-    candidate: Candidate
     settled: bool
+    made: Callable[[], Candidate] = field(repr=False)  # of many that have come somewhere few are looked at
+
+    @cached_property
+    def candidate(self) -> Candidate:
+        """The model."""
+        return self.made()
 
 
 def advance(
-    source: Source, candidates: Sequence[Candidate], max_iter: int, *, complete: bool, whole: bool = True
+    source: Source, starts: Sequence[Candidate | Begun], max_iter: int, *, complete: bool, whole: bool = True
 ) -> list[Advanced]:
-    """All candidates moved in the same passes, one ``Advanced`` each, in order.
+    """All moved in the same passes, one ``Advanced`` each, in order.
 
     ``complete``  the table has no missing cells
     ``whole``     an interrupted way is none; else its best is taken
     """
-    movers: list[Mover] = []
-    kinds: dict[int, list[int]] = {}
-    alone: list[int] = []
-    for i, candidate in enumerate(candidates):
-        if complete and can_stack(candidate.em):
-            kinds.setdefault(id(candidate.em), []).append(i)
-        else:
-            alone.append(i)
-            movers.append(candidate)
-    movers.extend(
-        Stack.of(candidates[mine[0]].em, [candidates[i].model for i in mine], mine) for mine in kinds.values()
-    )
-    runs = iterate(InStacks(), InSmallBlocks.of(source), movers, max_iter=max_iter)
+    alone, stacked = _by_kind(starts, complete)
+    movers: list[Mover] = [one for i in alone if isinstance(one := starts[i], Candidate)]
+    runs = iterate(InStacks(), InSmallBlocks.of(source), [*movers, *stacked], max_iter=max_iter)
     if whole and any(run.status == "interrupted" for run in runs):
         raise KeyboardInterrupt
     found: dict[int, Advanced] = {}
     for i, run in zip(alone, runs, strict=False):
         assert isinstance(run.model, Candidate)
-        found[i] = Advanced(-run.objective, run.model, run.status == "settled")
+        found[i] = Advanced(-run.objective, run.status == "settled", partial(_bare, run.model))
     for run in runs[len(alone) :]:
         assert isinstance(run.model, Stack)
-        settled = {arrived.number for arrived in run.model.arrived}
         for end in run.model.ended:
-            found[end.number] = Advanced(
-                end.height, Candidate(run.model.em, end.model), end.number in settled
+            found[end.number] = Advanced(end.height, end.settled, partial(_made, run.model.em, end))
+    return [found[i] for i in range(len(starts))]
+
+
+def _bare(candidate: Candidate) -> Candidate:
+    return replace(candidate, model=candidate.model.bare)
+
+
+def _made(em: EM, end: Arrived) -> Candidate:
+    return Candidate(em, end.model)
+
+
+def told_of(source: Source, candidates: Sequence[Candidate], *, complete: bool) -> list[Told]:
+    """What mixtures say of a table, all in one pass."""
+    alone, stacked = _by_kind(candidates, complete)
+    mixtures = [
+        Mixture(one.em.family, one.model.weights, one.model.params) for one in (candidates[i] for i in alone)
+    ]
+    joined = reduce(
+        InSmallBlocks.of(source),
+        lambda block: Joined(
+            (
+                *(stack.summarize(block, hard=True) for stack in stacked),
+                *(look_back(one, block)[1] for one in mixtures),
             )
+        ),
+    )
+    found: dict[int, Told] = dict(zip(alone, joined.parts[len(stacked) :], strict=True))
+    for stack, sums in zip(stacked, joined.parts, strict=False):
+        found.update(zip(stack.numbers, stack.told(sums), strict=True))
     return [found[i] for i in range(len(candidates))]
+
+
+def _by_kind(starts: Sequence[Candidate | Begun], complete: bool) -> tuple[list[int], list[Stack]]:
+    """Numbers of those that move alone, and stacks of the others."""
+    alone: list[int] = []
+    models: dict[int, list[int]] = {}
+    moments: dict[int, list[int]] = {}
+    for i, one in enumerate(starts):
+        if isinstance(one, Begun):
+            moments.setdefault(id(one.em), []).append(i)
+        elif complete and can_stack(one.em):
+            models.setdefault(id(one.em), []).append(i)
+        else:
+            alone.append(i)
+    stacks = [
+        Stack.of(
+            starts[mine[0]].em, [one.model for i in mine if isinstance(one := starts[i], Candidate)], mine
+        )
+        for mine in models.values()
+    ]
+    stacks += [
+        Stack.begun(
+            starts[mine[0]].em, [one.moments for i in mine if isinstance(one := starts[i], Begun)], mine
+        )
+        for mine in moments.values()
+    ]
+    return alone, stacks

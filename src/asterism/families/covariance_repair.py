@@ -130,12 +130,14 @@ def _lift_diagonals(
 ) -> Mended:
     least = floor * n[:, None] * units
     low = diagonals < least
+    if not low.any():
+        return diagonals, ()
     repairs = tuple(
         Repair(name, tuple(int(j) for j in np.flatnonzero(where)), "collapsed")
         for name, where in zip(names, low, strict=True)
         if where.any()
     )
-    return (np.where(low, least, diagonals) if repairs else diagonals), repairs
+    return np.where(low, least, diagonals), repairs
 
 
 def _least(n: Array, scatters: Array, units: Array, floor: float) -> Array:

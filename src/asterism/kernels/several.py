@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from asterism.kernels.compiled import kernel
 from asterism.kernels.diagonal import diagonal_block
 from asterism.kernels.full import full_block
-from asterism.kernels.shares import SOFT
 from asterism.kernels.spherical import spherical_block
 from asterism.kernels.tied import tied_block
 
@@ -36,13 +35,14 @@ def full_mixtures(
     sums: Vector,  # (K, d) added to
     scatters: Vector,  # (K, padded d, padded d) added to: lower triangles
     totals: Vector,  # (m, 2) added to
+    mode: int,
 ) -> None:
     """``full_block`` of every mixture."""
     draws = np.empty(0)
     for i in range(len(totals)):
         a, b = starts[i], starts[i + 1]
         full_block(
-            rows, weights, origin, offsets[a:b], factors[a:b], constants[a:b], SOFT, draws,
+            rows, weights, origin, offsets[a:b], factors[a:b], constants[a:b], mode, draws,
             mass[a:b], sums[a:b], scatters[a:b], totals[i],
         )  # fmt: skip
 
@@ -60,6 +60,7 @@ def tied_mixtures(
     sums: Vector,  # (K, padded d) added to: sum w r (x - g)
     scatters: Vector,  # (m, padded d, padded d) added to: lower triangles
     totals: Vector,  # (m, 2) added to
+    mode: int,
 ) -> None:
     """``tied_block`` of every mixture; it wants an even number of groups."""
     draws, width = np.empty(0), whitened.shape[1]
@@ -72,7 +73,7 @@ def tied_mixtures(
             for j in range(width):
                 centers[c, j] = whitened[a + c, j]
         tied_block(
-            rows, weights, origins[i], factors[i], centers, lines, SOFT, draws,
+            rows, weights, origins[i], factors[i], centers, lines, mode, draws,
             mass[a:b], mine, scatters[i], totals[i],
         )  # fmt: skip
         for c in range(k):
@@ -93,6 +94,7 @@ def diagonal_mixtures(
     mass: Vector,  # (K,) added to
     moments: Vector,  # (2, K, padded d) added to
     totals: Vector,  # (m, 2) added to
+    mode: int,
 ) -> None:
     """``diagonal_block`` of every mixture; it wants an even number of groups."""
     draws, width = np.empty(0), scales.shape[1]
@@ -104,7 +106,7 @@ def diagonal_mixtures(
             for j in range(width):
                 lines[0, c, j], lines[1, c, j] = scales[a + c, j], shifts[a + c, j]
         diagonal_block(
-            rows, weights, origins[i], lines, constants[a:b], SOFT, draws, near[i], mass[a:b], mine, totals[i]
+            rows, weights, origins[i], lines, constants[a:b], mode, draws, near[i], mass[a:b], mine, totals[i]
         )
         for c in range(k):
             for j in range(width):
@@ -125,6 +127,7 @@ def spherical_mixtures(
     sums: Vector,  # (K, padded d) added to: sum w r (x - g)
     squares: Vector,  # (K,) added to: sum w r ||x - g||^2 / 2
     totals: Vector,  # (m, 2) added to
+    mode: int,
 ) -> None:
     """``spherical_block`` of every mixture; it wants an even number of groups."""
     draws, width = np.empty(0), apart.shape[1]
@@ -137,7 +140,7 @@ def spherical_mixtures(
             for j in range(width):
                 centers[c, j] = apart[a + c, j]
         spherical_block(
-            rows, weights, origins[i], centers, lines, SOFT, draws, mass[a:b], mine, squares[a:b], totals[i]
+            rows, weights, origins[i], centers, lines, mode, draws, mass[a:b], mine, squares[a:b], totals[i]
         )
         for c in range(k):
             for j in range(width):

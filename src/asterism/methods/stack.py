@@ -23,8 +23,9 @@ from asterism.families.base import Array
 from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_params import GaussianParams
-from asterism.families.gaussian_statistic import GaussianStatistic
+from asterism.families.gaussian_statistic import GaussianStatistic, in_form
 from asterism.methods.em import EM, ROUNDING, Expected, MixtureModel
+from asterism.methods.posterior import Told
 from asterism.methods.repair import repaired
 from asterism.methods.stackpass import Centred, Index, Ready, StackSums
 
@@ -35,12 +36,16 @@ COMMON = {
     "EEE": "VVV",
 }  # one for a mixture: as if all its rows were one component's
 
+PARTS = ("mass", "means", "scatters")
+NARROW = 32  # columns; beyond, matrices of all components fill the memory and calls cost nothing beside them
+
 
 def can_stack(em: EM) -> bool:
     """Whether mixtures of this family may move as a stack, on complete rows."""
     f = em.family
     plain = em.assignment == "soft" and em.stop == "likelihood" and not em.accelerated and not em.frozen
-    return plain and isinstance(f, GaussianFamily) and f.prior is None and not f.frozen
+    narrow = isinstance(f, GaussianFamily) and len(f.reference) <= NARROW
+    return plain and narrow and isinstance(f, GaussianFamily) and f.prior is None and not f.frozen
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,14 @@ class Arrived:
 
     number: int
     height: float  # the log-likelihood of the model before its last step
-    model: MixtureModel
+    settled: bool
+    stack: Stack = field(repr=False)
+    place: int  # in the stack
+
+    @property
+    def model(self) -> MixtureModel:
+        """The mixture by itself."""
+        return self.stack.model(self.place)
 
 
 @dataclass(frozen=True)
@@ -84,6 +96,27 @@ class Stack:
             np.array([model.repairs for model in models], np.int64),
         )
 
+    @classmethod
+    def begun(cls, em: EM, moments: Sequence[GaussianStatistic], numbers: Sequence[int]) -> Stack:
+        """Of masses, means and whole scatters (k, d, d) of components, each mixture by its M-step."""
+        family = em.family
+        assert isinstance(family, GaussianFamily)
+        ks = [len(m.mass) for m in moments]
+        starts = np.cumsum([0, *ks]).astype(np.int64)
+        mass, means, scatters = (np.concatenate([getattr(m, part) for m in moments]) for part in PARTS)
+        shares = np.maximum(
+            mass / np.repeat(np.add.reduceat(mass, starts[:-1]), ks), 1e-3 / np.repeat(ks, ks)
+        )
+        weights = shares / np.repeat(np.add.reduceat(shares, starts[:-1]), ks)
+        means = np.where((mass <= 0)[:, None], family.center, means)
+        tied = family.form == "tied"
+        scatters = np.add.reduceat(scatters, starts[:-1]) if tied else in_form(scatters, family.form)
+        found = _estimated(family, starts, Centred(mass, means, scatters), None)
+        nothing = np.full(len(moments), -np.inf)
+        return cls(
+            em, tuple(numbers), starts, weights, means, found, nothing, np.zeros(len(moments), np.int64)
+        )
+
     def __len__(self) -> int:
         return len(self.numbers)
 
@@ -116,11 +149,8 @@ class Stack:
     @property
     def ended(self) -> tuple[Arrived, ...]:
         """Those that have arrived and those on their way."""
-        moving = (
-            Arrived(n, float(h), self.model(i))
-            for i, (n, h) in enumerate(zip(self.numbers, self.seen, strict=True))
-        )
-        return (*self.arrived, *moving)
+        moving = zip(self.numbers, self.seen, strict=True)
+        return (*self.arrived, *(Arrived(n, float(h), False, self, i) for i, (n, h) in enumerate(moving)))
 
     # --- E ---
 
@@ -140,9 +170,17 @@ class Stack:
         common = self.family.structure in COMMON
         return np.repeat(roots, np.diff(self.starts), axis=0) if common else roots
 
-    def summarize(self, block: Block) -> StackSums:
+    def summarize(self, block: Block, *, hard: bool = False) -> StackSums:
         """The E-step of a block."""
-        return self._ready.sums(block)
+        return self._ready.sums(block, hard=hard)
+
+    def told(self, sums: StackSums) -> list[Told]:
+        """What all mixtures say of a table, from its rows in hard shares."""
+        soft, hard = sums.totals.T
+        return [
+            Told(float(soft[i]), float(soft[i] - hard[i]), sums.mass[self.starts[i] : self.starts[i + 1]])
+            for i in range(len(self))
+        ]
 
     # --- M ---
 
@@ -150,49 +188,24 @@ class Stack:
         """The M-step of all; those that have settled, or that a step has led down, arrive."""
         reached = sums.heights
         total = float(sums.mass[: self.starts[1]].sum())
-        fell = (
-            reached < self.seen - ROUNDING * np.abs(self.seen)
-            if self.before is not None
-            else reached < reached
-        )
+        fell = reached < self.seen - ROUNDING * np.abs(self.seen)
         ends = fell | (reached - self.seen <= self.em.tol * total)
         centred = self._ready.centred(sums, self.family.form)
         after = replace(self._maximised(centred), seen=reached, before=replace(self, before=None, arrived=()))
-        arrived = list(self.arrived)
+        arrived, here = list(self.arrived), replace(after, before=None, arrived=())
         for i in np.flatnonzero(ends):
-            where = self.before if fell[i] and self.before is not None else after
+            where = self.before if fell[i] and self.before is not None else here
             height = self.seen[i] if fell[i] else reached[i]
-            arrived.append(Arrived(self.numbers[i], float(height), where.model(int(i))))
+            arrived.append(Arrived(self.numbers[i], float(height), True, where, int(i)))
         after = replace(after._mended(centred.mass), arrived=tuple(arrived))
         return after.only(np.flatnonzero(~ends)) if ends.any() else after
 
     def _maximised(self, s: Centred) -> Stack:
         total = np.add.reduceat(s.mass, self.starts[:-1])
         weights = s.mass / np.repeat(total, np.diff(self.starts))
-        structure, family = self.family.structure, self.family
-        if structure in OWN:
-            previous = GaussianParams(self.means, self._all_covariances())
-            found = family.estimate(GaussianStatistic(s.mass, s.means, s.scatters), previous)
-            return replace(self, weights=weights, means=found.means, covariances=found.covariances)
         means = np.where((s.mass <= 0)[:, None], self.means, s.means)
-        if structure in COMMON:
-            pooled = (
-                s.scatters if self.family.form == "tied" else np.add.reduceat(s.scatters, self.starts[:-1])
-            )
-            previous = GaussianParams(np.zeros((len(self), means.shape[1])), self._all_covariances())
-            alone = replace(family, structure=COMMON[structure])
-            found = alone.estimate(GaussianStatistic(total, previous.means, pooled), previous)
-            return replace(self, weights=weights, means=means, covariances=found.covariances)
-        parts = []
-        for i in range(len(self)):
-            a, b = self.starts[i], self.starts[i + 1]
-            statistic = GaussianStatistic(s.mass[a:b], s.means[a:b], s.scatters[a:b])
-            parts.append(family.estimate(statistic, self.model(i).params).covariances)
-        return replace(self, weights=weights, means=means, covariances=tuple(parts))
-
-    def _all_covariances(self) -> Covariances:
-        assert isinstance(self.covariances, Covariances)
-        return self.covariances
+        found = _estimated(self.family, self.starts, replace(s, means=means), self)
+        return replace(self, weights=weights, means=means, covariances=found)
 
     def _mended(self, mass: Vector) -> Stack:
         """With components that are of no use put elsewhere (``methods.repair``)."""
@@ -246,6 +259,31 @@ class Stack:
             repairs=self.repairs[kept],
             before=None if self.before is None else self.before.only(kept),
         )
+
+
+def _estimated(
+    family: GaussianFamily, starts: Index, s: Centred, before: Stack | None
+) -> Covariances | tuple[Covariances, ...]:
+    """What the structure makes of masses and scatters, mixture by mixture where their components depend on others."""
+    structure = family.structure
+    if structure in OWN or structure in COMMON:
+        mass, means, scatters = s.mass, s.means, s.scatters
+        if structure in COMMON:
+            mass = np.add.reduceat(mass, starts[:-1])
+            means = np.zeros((len(mass), means.shape[1]))
+            scatters = scatters if family.form == "tied" else np.add.reduceat(scatters, starts[:-1])
+            family = replace(family, structure=COMMON[structure])
+        previous = None
+        if before is not None and isinstance(before.covariances, Covariances):
+            previous = GaussianParams(means, before.covariances)
+        return family.estimate(GaussianStatistic(mass, means, scatters), previous).covariances
+    parts = []
+    for i in range(len(starts) - 1):
+        a, b = starts[i], starts[i + 1]
+        statistic = GaussianStatistic(s.mass[a:b], s.means[a:b], s.scatters[a:b])
+        last = None if before is None else before.model(i).params
+        parts.append(family.estimate(statistic, last).covariances)
+    return tuple(parts)
 
 
 def _joined(parts: Sequence[Covariances]) -> Covariances | tuple[Covariances, ...]:

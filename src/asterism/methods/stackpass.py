@@ -33,7 +33,12 @@ class StackSums:
     mass: Vector  # (K,) N = sum w r
     first: Array  # (K, padded d) sum w r y
     second: Array  # sum w r y y': (K, D, D) full, (m, D, D) tied, (K, D) diag; round: (K,) half the sum over columns
-    heights: Vector  # (m,) sum w log p(x)
+    totals: Array  # (m, 2) sum w log p(x), and sum w max_c log pi_c p(x | c)
+
+    @property
+    def heights(self) -> Vector:
+        """(m,) sum w log p(x)."""
+        return self.totals[:, 0]
 
     def merge(self, other: StackSums) -> StackSums:
         """Sums add."""
@@ -41,7 +46,7 @@ class StackSums:
             self.mass + other.mass,
             self.first + other.first,
             self.second + other.second,
-            self.heights + other.heights,
+            self.totals + other.totals,
         )
 
 
@@ -120,27 +125,31 @@ class Ready:
 
     # --- a block ---
 
-    def sums(self, block: Block) -> StackSums:
-        """What the rows of a block add up to."""
+    def sums(self, block: Block, *, hard: bool = False) -> StackSums:
+        """What the rows of a block add up to; ``hard``: all of a row to its likeliest component."""
         from asterism.kernels import several
+        from asterism.kernels.shares import HARD, SOFT
 
+        mode = HARD if hard else SOFT
         block = present(block)
         K, width = len(self.means), -(-self.d // FEW) * FEW
         mass, totals, first = np.zeros(K), np.zeros((self.m, 2)), np.zeros((K, width))
         if self.form == "diag":
             moments = np.zeros((2, K, width))
-            several.diagonal_mixtures(block.rows, block.weights, *self.inputs, mass, moments, totals)
-            return StackSums(mass, moments[0], moments[1], totals[:, 0])
+            several.diagonal_mixtures(block.rows, block.weights, *self.inputs, mass, moments, totals, mode)
+            return StackSums(mass, moments[0], moments[1], totals)
         if self.form == "round":
             second = np.zeros(K)
-            several.spherical_mixtures(block.rows, block.weights, *self.inputs, mass, first, second, totals)
+            several.spherical_mixtures(
+                block.rows, block.weights, *self.inputs, mass, first, second, totals, mode
+            )
         elif self.form == "tied":
             second = np.zeros((self.m, width, width))
-            several.tied_mixtures(block.rows, block.weights, *self.inputs, mass, first, second, totals)
+            several.tied_mixtures(block.rows, block.weights, *self.inputs, mass, first, second, totals, mode)
         else:
             first, second = np.zeros((K, self.d)), np.zeros((K, width, width))
-            several.full_mixtures(block.rows, block.weights, *self.inputs, mass, first, second, totals)
-        return StackSums(mass, first, second, totals[:, 0])
+            several.full_mixtures(block.rows, block.weights, *self.inputs, mass, first, second, totals, mode)
+        return StackSums(mass, first, second, totals)
 
     # --- after the last block ---
 
