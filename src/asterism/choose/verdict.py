@@ -34,8 +34,8 @@ WORDS = {
 WITNESSES = ("bic", "icl", "entropy", "gap", "silhouette", "stability")  # whose agreement counts
 CANNOT_SAY_ONE = ("silhouette", "stability", "elbow", "calinski_harabasz")
 AGREE = (0.0, 0.3, 0.5, 0.8, 1.0)  # share of the criteria that take the same number
-SOME_RIGHT = (0.35, 0.5, 0.9, 0.95, 0.98)  # how often such a verdict is right: of groups,
-NONE_RIGHT = (0.6, 0.75, 0.9, 0.95, 0.98)  # and of no groups
+SOME_RIGHT = (0.2, 0.4, 0.9, 0.91, 0.95)  # how often such a verdict is right: of groups,
+NONE_RIGHT = (0.6, 0.75, 0.9, 0.92, 0.95)  # and of no groups
 AT_MOST = {"valley": 1.0, "overlap": 0.75, "icl": 0.75}  # by the rule that gave the number
 OVERLAP_CLEAR = 0.1  # surprise a row below which overlapping components are clear enough,
 OVERLAP_CLEARER = 0.03  # and where BIC takes another number
@@ -108,7 +108,7 @@ def _overlap(e: Evidence, groups: int) -> bool:
 
 
 def _confidence(e: Evidence, found: int, rule: str) -> float:
-    """How often verdicts with as much agreement were right (``docs/decisions/011``)."""
+    """How often verdicts with as much agreement were right (``docs/decisions/020``)."""
     if rule == "walk":
         return 0.85
     judged = _judges(e, found)
