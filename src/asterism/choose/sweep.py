@@ -3,11 +3,10 @@
 The usual loop over k starts every mixture anew and takes what it gets: where a start at the true k misses the best
 optimum, a criterion chooses another k. Here starts are shared and handed on:
 
-1. Partitions of a sample for every k (k-means raw and in standard units, Ward's tree cut at k) start every structure.
-2. The best of each cell takes EM steps together with all others.
-3. A cell may start again from its neighbours: from k - 1 by splitting the component that gains most, from k + 1 by
-   merging the two that lose least; what climbs higher is kept.
-4. Only then the whole table is read, all cells in the same passes.
+1. Partitions of a sample for every k (k-means, Ward's tree cut at k) start every structure.
+2. Cells start again from their neighbours: from k - 1 by splitting, from k + 1 by merging, and what climbs higher is
+   kept. Where all families are plain normal ones and all cells matter, in rounds (``choose.climb``); else once.
+3. Only then the whole table is read, all cells in the same passes.
 
 References
 ----------
