@@ -119,6 +119,14 @@ def test_table_without_groups_is_one_group() -> None:
     np.testing.assert_allclose(finding.probabilities, 1.0)
 
 
+def test_so_few_rows_cannot_show_groups_and_that_is_said() -> None:
+    finding = asterism.find([[1.0, 2.0], [3.0, 4.0], [9.0, 9.0]])
+    assert finding.confidence <= 3 / 10  # ten rows a group are what it takes to be sure
+    assert "3 rows are too few" in finding.verdict
+    assert f"(confidence {finding.confidence:.0%})" in finding.verdict
+    assert "too few" not in asterism.find(X).verdict
+
+
 def test_few_whole_numbers_are_levels_not_groups() -> None:
     rng = np.random.default_rng(5)
     truth = np.repeat([0, 1], 90)

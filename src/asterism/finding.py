@@ -31,7 +31,7 @@ from asterism.explain.profiles import Profile, group_profiles
 from asterism.groups.model import GroupModel
 from asterism.methods.encoding import standard_encoding
 from asterism.modelfile import save
-from asterism.search.choosing import asked_for, chosen
+from asterism.search.choosing import asked_for, chosen, with_few_rows
 from asterism.search.plan import plan_for
 from asterism.search.ranks import with_ranks
 from asterism.search.retold import restored_choice, told_of
@@ -243,6 +243,8 @@ def _found(
     view, judge, method = settle(used, encoded, plan, choice, seed)
     model = GroupModel(source.columns, view, judge)
     labels, doubt = model.labels_and_doubt(used)
+    if len(ks) > 1 and not stopped:
+        choice = with_few_rows(choice, float(doubt.mass.sum()))
     order = sorted(range(model.k), key=lambda g: (-doubt.mass[g], g))
     labels = np.argsort(order).astype(np.int32)[labels]
     if used is not source:

@@ -114,6 +114,14 @@ def test_kinds_are_inferred_with_a_reason(cells, kind, reason):
     assert reason in column.reason
 
 
+def test_infinity_beside_words_is_a_level_and_that_is_said(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("c,x\n" + "1,0.5\ninf,2.5\nhigh,1.5\n" * 10)
+    column = read(path).columns[0]
+    assert (column.kind, column.levels) == ("categorical", ("1", "high", "inf"))
+    assert "an infinite number is a word here" in column.reason
+
+
 def test_unlike_integers_are_numbers_unless_their_name_says_identifier():
     cells = (np.random.default_rng(0).permutation(5000)[:300] * 7).tolist()
     assert kind_of(cells, "income").kind == "numeric"

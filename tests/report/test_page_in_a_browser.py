@@ -172,6 +172,13 @@ def test_headings_landmarks_and_labels_are_there(open_page) -> None:
     assert page.evaluate(lacking) == 0
 
 
+def test_groups_have_the_numbers_of_labels_csv(open_page) -> None:
+    numbers = open_page.page.locator(".card .number").all_inner_texts()
+    told = open_page.page.evaluate("JSON.parse(document.getElementById('summary').textContent).groups")
+    assert [text.lower() for text in numbers] == [f"group {group['group']}" for group in told]
+    assert numbers[0].endswith(" 0")
+
+
 def test_pointing_at_a_point_of_the_map_shows_its_row(open_page) -> None:
     said = open_page.point_at_a_row()
     assert said.startswith("row ")

@@ -16,6 +16,7 @@ In this order:
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -113,6 +114,8 @@ def _of_cells(name: str, profile: Profile) -> Column:
     if profile.levels is not None and len(profile.levels) <= FEW:
         levels = sorted_levels(profile.levels)
         why = f"{len(levels)} different cells, numbers and words ({text!r} in row {row})"
+        if not all(math.isfinite(float(level)) for level in levels if re.match(NUMBER, level)):
+            why += "; an infinite number is a word here like the others"
         return Column(name, "categorical", levels, why)
     if profile.numbers >= MOSTLY * profile.observed:
         raise not_a_number(text, name, row)

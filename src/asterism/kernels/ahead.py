@@ -17,12 +17,16 @@ import threading
 from pathlib import Path
 from typing import Any, Literal
 
-# The last first, but what takes long before what does not. A word is an argument: NumPy's letter for the type, the
-# number of axes of an array (none: a number), F for columns side by side, r for read-only. Kernels that begin a run
-# are left to the run itself.
+# What takes long before what does not, and of the rest the last first, so that the command seldom arrives at a kernel
+# that is being compiled here. A word is an argument: NumPy's letter for the type, the number of axes of an array
+# (none: a number), F for columns side by side, r for read-only. Kernels that begin a run are left to the run itself.
 NEEDED = (
     ("full.full_block", "d2r d1r d2 d2 d3 d1 q d1 d1 d2 d3 d1"),  # the report's steps of EM
-    ("moves.move_rows", "d2r d1r d1 d2 i2 i1 d2 q d2 d2"),  # long: k-means, where mixtures start
+    ("moves.move_rows", "d2r d1r d1 d2 i2 i1 d2 q d2 d2"),  # k-means, where mixtures start
+    ("moves.scatter_rows", "d2r d1r d1 d2 i1 d1"),
+    ("diagonal.diagonal_scores", "d2r d1 d2 d3 d1r d2"),  # mixtures
+    ("levels.add_level_counts", "d2r d2 d1r q1 d2"),
+    ("levels.add_level_scores", "d2r d1r q1 d2 d2"),
     ("silhouette.add_euclidean_sums", "d2r d1 ? d1 q1 q1 d2"),
     ("swap.add_changes", "d2 i1 d1 d1 d1r d1 d2"),  # the second opinion of medoids
     ("swap.nearest_two", "d2 i1 d1 d1"),
@@ -30,13 +34,9 @@ NEEDED = (
     ("swap.add_changes", "d2r i1 d1 d1 d1r d1 d2"),
     ("swap.nearest_two", "d2F i1 d1 d1"),
     ("pairwise.mixed_tile", "d2 d2 q1 d1 d d d2"),
-    ("shares.sum_scores", "d2 d1 d1 i1"),  # mixtures
+    ("shares.sum_scores", "d2 d1 d1 i1"),  # mixtures again
     ("tied.tied_scores", "d2r d1 d2 d2 d2 d1 d2"),
     ("full.full_scores", "d2r d1 d2 d2 d3 d1r d2"),
-    ("levels.add_level_scores", "d2r d1r q1 d2 d2"),
-    ("diagonal.diagonal_scores", "d2r d1 d2 d3 d1r d2"),
-    ("levels.add_level_counts", "d2r d2 d1r q1 d2"),
-    ("moves.scatter_rows", "d2r d1r d1 d2 i1 d1"),
     ("dip.dip_of", "d1 d1"),  # tables of complete numbers only
 )
 

@@ -107,7 +107,7 @@ def tree_figure(summary: Summary) -> Figure | None:
             ),
         },
         height=130 + 36 * len(leaves),
-        narrow={"yaxis": {"tickvals": places, "ticktext": [str(g + 1) for g in leaves]}},
+        narrow={"yaxis": {"tickvals": places, "ticktext": [str(g) for g in leaves]}},
         table={
             "head": ["joined", "with", "distance"],
             "rows": [[_node(a, summary), _node(b, summary), f"{h:.2f}"] for a, b, h, _ in summary["tree"]],

@@ -44,7 +44,7 @@ def heat_figure(summary: Summary) -> Figure | None:
             "yaxis": axis("", autorange="reversed", showgrid=False, type="category"),
         },
         height=150 + 52 * summary["k"],
-        narrow={"yaxis": {"tickvals": names, "ticktext": [str(g + 1) for g in range(summary["k"])]}},
+        narrow={"yaxis": {"tickvals": names, "ticktext": [str(g) for g in range(summary["k"])]}},
         table={
             "head": ["group", *heat["columns"]],
             "rows": [[summary["groups"][g]["name"], *cells] for g, cells in enumerate(heat["text"])],

@@ -97,8 +97,8 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
 
 
 def group_name(summary: Summary, g: int, longest: int = 60) -> str:
-    """Its number, from 1, and its name."""
-    return plain(f"{g + 1}  {summary['groups'][g]['name']}", longest)
+    """Its number, as in labels.csv, and its name."""
+    return plain(f"{g}  {summary['groups'][g]['name']}", longest)
 
 
 def ellipse(centre: Any, cov: Any, line: str, width: float = 1.5) -> dict[str, Any]:

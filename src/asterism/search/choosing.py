@@ -20,6 +20,7 @@ from asterism.methods.kmeans import fit_kmeans_path
 from asterism.search.mixed import choose_mixed
 from asterism.search.plan import SAMPLE, Plan
 
+ROWS_A_GROUP = 10.0  # with fewer, on the average, chance makes groups as clear as any
 BESIDE = ("silhouette", "gap", "stability")  # criteria that are shown beside BIC and ICL
 
 
@@ -42,6 +43,27 @@ def chosen(
             return choose_mixed(used, plan, ks, seed), False
     except (KeyboardInterrupt, InterruptedWarning):
         return _in_a_hurry(encoded, ks, seed), True
+
+
+def with_few_rows(choice: Choice, rows: float) -> Choice:
+    """The same number, less surely and with a word on it, where the rows are too few to tell groups from chance."""
+    confidence = round(min(choice.confidence, rows / (ROWS_A_GROUP * choice.k)), 2)
+    if confidence == choice.confidence:
+        return choice
+    few = (
+        f"{rows:g} rows are {'too ' if confidence < 0.5 else ''}few to tell {_groups(choice.k)} from chance."
+    )
+    before, after = (f"(confidence {number:.0%})" for number in (choice.confidence, confidence))
+    return replace(
+        choice,
+        confidence=confidence,
+        reasons=(*choice.reasons, few),
+        verdict=f"{choice.verdict.replace(before, after)} {few}",
+    )
+
+
+def _groups(k: int) -> str:
+    return "groups" if k == 1 else f"{k} groups"
 
 
 def _in_a_hurry(encoded: EncodedSource, ks: Sequence[int], seed: int) -> Choice:
