@@ -91,7 +91,7 @@ class Normals:
 
     @cached_property
     def squared_factors(self) -> Vector:
-        """W with every number squared."""
+        """Numbers of W squared, where there is no matrix."""
         return np.asarray(self.factors * self.factors)
 
     def growth(self, size: Vector) -> float:
@@ -99,9 +99,10 @@ class Normals:
         squares = self.offsets * self.offsets + size
         if self.factors.ndim == 2:
             return math.sqrt(float((self.squared_factors * squares).max()))
+        matrices = self.factors * self.factors  # as large as all that is kept: not worth keeping
         if len(self.factors) == len(self.offsets):
-            return math.sqrt(float((self.squared_factors @ squares[:, :, None]).max()))
-        return math.sqrt(float((self.squared_factors[0] @ squares.T).max()))
+            return math.sqrt(float((matrices @ squares[:, :, None]).max()))
+        return math.sqrt(float((matrices[0] @ squares.T).max()))
 
 
 # --- forms --------------------------------------------------------------------------------------------------------
