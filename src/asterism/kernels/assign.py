@@ -18,7 +18,7 @@ what its own centre and the fastest centre have gone since: such rows need not b
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,21 @@ LEAST = 2.0**-40  # down to here, and up to its inverse, float32 holds squares o
 Floats = NDArray[Any]  # float32 or float64
 
 
+class Tile(NamedTuple):
+    """What is known of the rows scored together."""
+
+    scores: NDArray[np.float32]  # (k and padding) * TILE
+    pairs: NDArray[np.float32]  # (2, 2, TILE) best and second score, twice: read one, write the other
+    names: NDArray[np.int32]  # (2, TILE) whose the best is
+    norms: NDArray[np.float32]  # (2, TILE) ||y||^2 of the cells, and with the masks
+    pick: NDArray[np.int64]  # (TILE + 3,) which rows they are, and room to fill up a four
+
+
+# Two ways to score a tile, each compiled when a table first needs it; what surrounds them is below.
+
+
 @kernel
-def assign_block(
+def assign_lanes(
     rows: Floats,  # (n, d) in, NaN = missing
     reference: NDArray[np.float64],  # (d,) in, a point among the rows
     centers: NDArray[np.float64],  # (k, d) in, from the reference
@@ -59,50 +72,88 @@ def assign_block(
 ) -> int:
     """Label every row with its nearest centre, the first of equally near ones; rows with a lead are left alone.
 
-    Returns how many rows changed their group.
+    For few columns: rows are vector lanes. Returns how many rows changed their group.
     """
+    tile, n = empty_tile(slopes), len(rows)
+    first: Any = np.int64(0)  # a plain 0 is a literal: what is given it would be compiled twice
+    count: Any = first
+    y = np.zeros(slopes.shape[1] * TILE, np.float32)  # (width, TILE)
+    while first < n:
+        first, t = pick_rows(labels, leads, drift, n, first, tile.pick)
+        load_lanes(rows, tile.pick[:t], shift, missing, y, tile.norms)
+        score_lanes(y, slopes, tile.scores)
+        count = decide_tile(
+            tile, t, rows, reference, centers, slopes, margin, drift, labels, leads, moved, count
+        )
+    return count
+
+
+@kernel
+def assign_fours(
+    rows: Floats, reference: NDArray[np.float64], centers: NDArray[np.float64], shift: Floats,
+    slopes: NDArray[np.float32], missing: bool, margin: Any, drift: NDArray[np.float64],
+    labels: NDArray[np.int32], leads: NDArray[np.float32], moved: NDArray[np.int32],
+) -> int:  # fmt: skip
+    """As ``assign_lanes``, for many columns: four rows at a time, where they lie if nothing need be done to them."""
     n, d = rows.shape
-    k, width = len(centers), slopes.shape[1]
-    lanes = width <= FEW_COLUMNS
-    scale = shift[d]
+    width, scale = slopes.shape[1], shift[d]
     plain = rows.itemsize == 4 and not missing and not shift[:d].any() and LEAST < scale < 1.0 / LEAST
-    tile = np.zeros(width * TILE, np.float32)  # y, as (width, TILE) in lanes, else as (TILE, width)
-    scores = np.empty(len(slopes) * TILE, np.float32)  # (k, TILE)
-    table = scores.reshape((len(slopes), TILE))
-    pairs = np.empty((2, 2, TILE), np.float32)  # best and second score, twice: read one, write the other
-    names = np.empty((2, TILE), np.int32)
-    norms = np.zeros((2, TILE), np.float32)  # ||y||^2 of the cells, and with the masks
-    pick = np.zeros(TILE + 3, np.int64)  # the rows of a tile, and room to fill up a four
+    tile, lines = empty_tile(slopes), np.zeros((TILE, width), np.float32)
+    first: Any = np.int64(0)
+    count: Any = first
+    table, pick, norms = tile.scores.reshape((len(slopes), TILE)), tile.pick, tile.norms
     every, unit = np.arange(TILE), np.float32(scale)
-    first = count = 0
     while first < n:
         first, t = pick_rows(labels, leads, drift, n, first, pick)
-        if lanes:
-            load_lanes(rows, pick[:t], shift, missing, tile, norms)
-            score_lanes(tile, slopes, scores)
-        else:
-            lines = tile.reshape((TILE, width))
-            pick[t : t + 3] = pick[t - 1] if t else 0
-            for i in range(0, t, 4):
-                four, coming = pick[i : i + 4], pick[i + 4 : min(i + 8, t)]
-                if plain:
-                    square_norms(rows, four, unit, norms[:, i : i + 4])
-                    score_four(rows, four, slopes, table[:, i : i + 4], rows, coming)
-                else:
-                    load_rows(rows, four, every[:4], shift, missing, lines[i : i + 4], norms[:, i : i + 4])
-                    score_four(lines, every[i : i + 4], slopes, table[:, i : i + 4], rows, coming)
+        pick[t : t + 3] = pick[t - 1] if t else 0
+        for i in range(0, t, 4):
+            four, coming = pick[i : i + 4], pick[i + 4 : min(i + 8, t)]
             if plain:
-                add_constants(slopes, d, unit, table)
-        side = best_two(scores, k, pairs, names)
-        name, pair = names[side], pairs[side]
-        if any_close(pair, norms[1], margin, t):
-            settle(rows, pick[:t], reference, centers, scores, pair, norms[1], margin, name)
-        if len(leads):
-            measure_leads(pair, norms, margin, width)
-            for i in range(t):
-                leads[pick[i]] = np.float32((pair[0, i] + drift[name[i]]) * ROUND_DOWN)
-        count = write_labels(pick[:t], name, labels, moved, count, 0)
+                square_norms(rows, four, unit, norms[:, i : i + 4])
+                score_four(rows, four, slopes, table[:, i : i + 4], rows, coming)
+            else:
+                load_rows(rows, four, every[:4], shift, missing, lines[i : i + 4], norms[:, i : i + 4])
+                score_four(lines, every[i : i + 4], slopes, table[:, i : i + 4], rows, coming)
+        if plain:
+            add_constants(slopes, d, unit, table)
+        count = decide_tile(
+            tile, t, rows, reference, centers, slopes, margin, drift, labels, leads, moved, count
+        )
     return count
+
+
+def assign_block(rows: Floats, *rest: Any) -> int:
+    """``assign_lanes`` or ``assign_fours``, whichever suits the columns and masks."""
+    slopes = rest[3]
+    return (assign_lanes if slopes.shape[1] <= FEW_COLUMNS else assign_fours)(rows, *rest)
+
+
+@kernel
+def empty_tile(slopes: NDArray[np.float32]) -> Tile:
+    """Room for a tile."""
+    return Tile(
+        np.empty(len(slopes) * TILE, np.float32), np.empty((2, 2, TILE), np.float32), np.empty((2, TILE), np.int32),
+        np.zeros((2, TILE), np.float32), np.zeros(TILE + 3, np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def decide_tile(
+    tile: Tile, t: int, rows: Floats, reference: NDArray[np.float64], centers: NDArray[np.float64],
+    slopes: NDArray[np.float32], margin: Any, drift: NDArray[np.float64], labels: NDArray[np.int32],
+    leads: NDArray[np.float32], moved: NDArray[np.int32], count: int,
+) -> int:  # fmt: skip
+    """From scores to labels and leads; returns how many rows have changed their group so far."""
+    pick, norms = tile.pick, tile.norms
+    side = best_two(tile.scores, len(centers), tile.pairs, tile.names)
+    name, pair = tile.names[side], tile.pairs[side]
+    if any_close(pair, norms[1], margin, t):
+        settle(rows, pick[:t], reference, centers, tile.scores, pair, norms[1], margin, name)
+    if len(leads):
+        measure_leads(pair, norms, margin, slopes.shape[1])
+        for i in range(t):
+            leads[pick[i]] = np.float32((pair[0, i] + drift[name[i]]) * ROUND_DOWN)
+    return write_labels(pick[:t], name, labels, moved, count, 0)
 
 
 @kernel

@@ -1,10 +1,10 @@
-"""Rows as the scoring of centres wants them, and the scores: a matrix product in three shapes.
+"""Rows as the scoring of centres wants them, and the scores: a matrix product in two shapes.
 
     score_k = slopes_k . y         y = ((x - origin) * scale | seen), see ``kernels.assign``
 
 Few columns      rows are vector lanes
 Few centres      dot products of four rows with two centres, straight from the table where that can be
-Many of both     a general matrix product
+Many centres     panels, in a file of their own (``kernels.panels``)
 """
 
 from __future__ import annotations
@@ -203,16 +203,20 @@ def add_constants(
 @lane_sum_kernel
 def square_norms(
     rows: Floats,  # (n, d) in, complete
-    pick: NDArray[np.int64],  # (t,) in: which of them
+    four: NDArray[np.int64],  # (4,) in: which of them
     scale: Any,  # what cells are yet to be multiplied with
-    norms: NDArray[np.float32],  # (2, TILE) out: ||y||^2 of the cells, and with the column of ones
+    norms: NDArray[np.float32],  # (2, 4) out: ||y||^2 of the cells, and with the column of ones
 ) -> None:
-    """||y||^2 of rows that are scored as they are."""
-    for i in range(len(pick)):
-        row = rows[pick[i]]
-        square = np.float32(0.0)
-        for j in range(len(row)):
-            y = np.float32(row[j])
-            square += y * y
-        square *= scale * scale
-        norms[0, i], norms[1, i] = square, square + np.float32(1.0)
+    """||y||^2 of rows that are scored as they are: four sums at once, as each waits for its last addition."""
+    p0, p1, p2, p3 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
+    x0, x1, x2, x3 = rows[four[0]], rows[four[1]], rows[four[2]], rows[four[3]]
+    for j in range(rows.shape[1]):
+        y0, y1, y2, y3 = np.float32(x0[j]), np.float32(x1[j]), np.float32(x2[j]), np.float32(x3[j])
+        p0 += y0 * y0
+        p1 += y1 * y1
+        p2 += y2 * y2
+        p3 += y3 * y3
+    norms[0, 0], norms[0, 1], norms[0, 2], norms[0, 3] = p0, p1, p2, p3
+    for i in range(4):
+        norms[0, i] *= scale * scale
+        norms[1, i] = norms[0, i] + np.float32(1.0)
