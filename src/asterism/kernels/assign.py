@@ -85,7 +85,7 @@ def assign_lanes(
         count = decide_tile(
             tile, t, rows, reference, centers, slopes, margin, drift, labels, leads, moved, count
         )
-    return count
+    return int(count)
 
 
 @kernel
@@ -119,7 +119,7 @@ def assign_fours(
         count = decide_tile(
             tile, t, rows, reference, centers, slopes, margin, drift, labels, leads, moved, count
         )
-    return count
+    return int(count)
 
 
 def assign_block(rows: Floats, *rest: Any) -> int:
@@ -206,7 +206,7 @@ def write_labels(
         labels[row] = new
         moved[count, 0], moved[count, 1] = first + row, old
         count += old != new
-    return count
+    return int(count)
 
 
 def padded(slopes: NDArray[Any]) -> NDArray[np.float32]:
