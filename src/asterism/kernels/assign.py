@@ -32,11 +32,11 @@ from asterism.kernels.scores import (
     load_rows,
     score_four,
     score_lanes,
-    square_norms,
 )
 
 ROUND_DOWN = 1.0 - 2.0**-22  # so that a lead is never overstated
 FEW_COLUMNS = 48  # up to so many columns and masks, rows are vector lanes
+AHEAD = 11  # rows that are asked for before their turn, and three to fill up a four
 LEAST = 2.0**-40  # down to here, and up to its inverse, float32 holds squares of cells
 
 Floats = NDArray[Any]  # float32 or float64
@@ -49,7 +49,7 @@ class Tile(NamedTuple):
     pairs: NDArray[np.float32]  # (2, 2, TILE) best and second score, twice: read one, write the other
     names: NDArray[np.int32]  # (2, TILE) whose the best is
     norms: NDArray[np.float32]  # (2, TILE) ||y||^2 of the cells, and with the masks
-    pick: NDArray[np.int64]  # (TILE + 3,) which rows they are, and room to fill up a four
+    pick: NDArray[np.int64]  # (TILE + AHEAD,) which rows they are, and which come next
 
 
 # Two ways to score a tile, each compiled when a table first needs it; what surrounds them is below.
@@ -102,20 +102,20 @@ def assign_fours(
     first: Any = np.int64(0)
     count: Any = first
     table, pick, norms = tile.scores.reshape((len(slopes), TILE)), tile.pick, tile.norms
-    every, unit = np.arange(TILE), np.float32(scale)
+    every, unit, unused = np.arange(TILE), np.float32(scale), np.empty(4, np.float32)
     while first < n:
         first, t = pick_rows(labels, leads, drift, n, first, pick)
-        pick[t : t + 3] = pick[t - 1] if t else 0
+        for i in range(AHEAD):  # to fill up a four; and these will come next, most likely
+            pick[t + i] = min(first + i, n - 1)
         for i in range(0, t, 4):
-            four, coming = pick[i : i + 4], pick[i + 4 : min(i + 8, t)]
+            four, coming = pick[i : i + 4], pick[i + 8 : i + 12]
             if plain:
-                square_norms(rows, four, unit, norms[:, i : i + 4])
-                score_four(rows, four, slopes, table[:, i : i + 4], rows, coming)
+                score_four(rows, four, slopes, table[:, i : i + 4], norms[0, i : i + 4], rows, coming)
             else:
                 load_rows(rows, four, every[:4], shift, missing, lines[i : i + 4], norms[:, i : i + 4])
-                score_four(lines, every[i : i + 4], slopes, table[:, i : i + 4], rows, coming)
+                score_four(lines, every[i : i + 4], slopes, table[:, i : i + 4], unused, rows, coming)
         if plain:
-            add_constants(slopes, d, unit, table)
+            add_constants(slopes, d, unit, table, norms)
         count = decide_tile(
             tile, t, rows, reference, centers, slopes, margin, drift, labels, leads, moved, count
         )
@@ -133,7 +133,7 @@ def empty_tile(slopes: NDArray[np.float32]) -> Tile:
     """Room for a tile."""
     return Tile(
         np.empty(len(slopes) * TILE, np.float32), np.empty((2, 2, TILE), np.float32), np.empty((2, TILE), np.int32),
-        np.zeros((2, TILE), np.float32), np.zeros(TILE + 3, np.int64),
+        np.zeros((2, TILE), np.float32), np.zeros(TILE + AHEAD, np.int64),
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
+from asterism.kernels.fours import dot_and_square_four, dot_four
 from asterism.kernels.prefetch import prefetch_rows
 
 TILE = 128  # rows scored together: a tile and its scores stay in the first caches
@@ -150,41 +151,22 @@ def score_lanes(
                 scores[p + TILE + i] += (b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)
 
 
-@lane_sum_kernel
+@kernel
 def score_four(
     lines: Floats,  # (n, width) in: tiles with masks, or rows of the table themselves
     four: NDArray[np.int64],  # (4,) in: which of them
     slopes: NDArray[np.float32],  # (even, width or more) in
     scores: NDArray[np.float32],  # (even, 4) out
+    norms: NDArray[np.float32],  # (4,) out: squares of the lines
     rows: Floats,  # (n, d) in: the table
-    coming: NDArray[np.int64],  # in: the rows that will be wanted next
+    coming: NDArray[np.int64],  # (4,) in: rows that will be wanted soon
 ) -> None:
-    """Few centres, wide rows: four rows, which stay in the first cache, against two centres at a time.
-
-    All eight sums are in registers, and each line of slopes serves four rows. Meanwhile the next rows arrive.
-    """
-    width, halves, d = lines.shape[1], len(slopes) // 2, rows.shape[1]
-    zero = np.float32(0.0)
-    x0, x1, x2, x3 = lines[four[0]], lines[four[1]], lines[four[2]], lines[four[3]]
-    for half in range(halves):
-        prefetch_rows(rows, coming, d * half // halves, d * (half + 1) // halves)
-        c = 2 * half
-        a, b = slopes[c], slopes[c + 1]
-        p0, p1, p2, p3 = zero, zero, zero, zero
-        q0, q1, q2, q3 = zero, zero, zero, zero
-        for j in range(width):
-            s, t = a[j], b[j]
-            y0, y1, y2, y3 = np.float32(x0[j]), np.float32(x1[j]), np.float32(x2[j]), np.float32(x3[j])
-            p0 += s * y0
-            p1 += s * y1
-            p2 += s * y2
-            p3 += s * y3
-            q0 += t * y0
-            q1 += t * y1
-            q2 += t * y2
-            q3 += t * y3
-        scores[c, 0], scores[c, 1], scores[c, 2], scores[c, 3] = p0, p1, p2, p3
-        scores[c + 1, 0], scores[c + 1, 1], scores[c + 1, 2], scores[c + 1, 3] = q0, q1, q2, q3
+    """Few centres, wide rows: four rows, which stay in the first cache, against two centres at a time."""
+    halves = len(slopes) // 2
+    dot_and_square_four(lines, four, slopes, 0, scores, norms, rows, coming[0])
+    for half in range(1, halves):
+        dot_four(lines, four, slopes, 2 * half, scores, norms, rows, coming[min(half, 3)])
+    prefetch_rows(rows, coming[halves:], 0, rows.shape[1])
 
 
 @kernel
@@ -193,30 +175,12 @@ def add_constants(
     d: int,
     scale: Any,  # what cells are yet to be multiplied with
     scores: NDArray[np.float32],  # (even, TILE) changed
+    norms: NDArray[np.float32],  # (2, TILE) the first line changed, the second out
 ) -> None:
-    """What a column of ones would have given, for rows that have none."""
+    """What the scale and a column of ones would have given, for rows that were taken as they are."""
     for c in range(len(slopes)):
         for i in range(TILE):
             scores[c, i] = scores[c, i] * scale + slopes[c, d]
-
-
-@lane_sum_kernel
-def square_norms(
-    rows: Floats,  # (n, d) in, complete
-    four: NDArray[np.int64],  # (4,) in: which of them
-    scale: Any,  # what cells are yet to be multiplied with
-    norms: NDArray[np.float32],  # (2, 4) out: ||y||^2 of the cells, and with the column of ones
-) -> None:
-    """||y||^2 of rows that are scored as they are: four sums at once, as each waits for its last addition."""
-    p0, p1, p2, p3 = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
-    x0, x1, x2, x3 = rows[four[0]], rows[four[1]], rows[four[2]], rows[four[3]]
-    for j in range(rows.shape[1]):
-        y0, y1, y2, y3 = np.float32(x0[j]), np.float32(x1[j]), np.float32(x2[j]), np.float32(x3[j])
-        p0 += y0 * y0
-        p1 += y1 * y1
-        p2 += y2 * y2
-        p3 += y3 * y3
-    norms[0, 0], norms[0, 1], norms[0, 2], norms[0, 3] = p0, p1, p2, p3
-    for i in range(4):
-        norms[0, i] *= scale * scale
-        norms[1, i] = norms[0, i] + np.float32(1.0)
+    for i in range(TILE):
+        square = norms[0, i] * (scale * scale)
+        norms[0, i], norms[1, i] = square, square + np.float32(1.0)
