@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from asterism.choose.climb import Peaks
+from asterism.choose.climb import AHEAD, CHEAP, Peaks, hopeful
 from asterism.choose.grow import cheapest_mergers, merge, moments_of_labels, splits
 from asterism.choose.sweep import sweep
 from asterism.choose.together import Advanced
@@ -95,3 +95,12 @@ def test_a_sweep_finds_touching_groups_and_is_the_same_on_any_number_of_threads(
         if k > 1:
             assert heights[name, k] > heights[name, k - 1] - 3.0, (name, k)
         assert heights["VVV", k] > max(heights["VII", k], heights["EEE", k]) - 3.0
+
+
+def test_a_mixture_that_is_behind_but_faster_goes_on_and_one_at_the_same_height_does_not():
+    first, fast, slow, twin = (
+        Advanced(height, False, lambda: None, gain)
+        for height, gain in ((-100.0, 1.0), (-120.0, 20.1 / AHEAD), (-120.0, 19.9 / AHEAD), (-100.0, 50.0))
+    )
+    assert hopeful(2, [first, twin, fast, slow], weight=1000.0) == [first, fast]
+    assert hopeful(CHEAP + 1, [first, twin, fast, slow], weight=1000.0) == [first]

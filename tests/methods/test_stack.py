@@ -118,3 +118,11 @@ def test_likelihoods_never_fall():
     source, starts = candidates(table(seed=3), "VVV")
     heights = [[one.height for one in advance(source, starts, n, complete=True)] for n in range(1, 15)]
     assert (np.diff(heights, axis=0) >= -1e-9 * np.abs(heights[0])).all()
+
+
+def test_the_gain_of_a_mixture_on_its_way_is_that_of_the_step_to_its_height():
+    source, starts = candidates(table(), "VVV", ks=(3, 5))
+    two, three = (advance(source, starts, steps, complete=True) for steps in (2, 3))
+    for before, after in zip(two, three, strict=True):
+        assert not after.settled
+        assert after.gain == after.height - before.height > 0.0

@@ -7,7 +7,9 @@ A cell is a structure and a number of components. On the sample, in rounds:
 3. All of them take two steps on some rows; of each cell the best few go on, on all rows of the sample.
 
 Cells whose neighbours have not changed are left alone, so rounds become shorter. The sample cannot tell mixtures
-apart that differ less than its own chance does: the best few of each cell take a few steps on the whole table.
+apart that differ less than its own chance does: the best few of each cell take a few steps on the whole table. Which
+of two is ahead after so few says little where the other is faster: in cells of few components, which are cheap, those
+that may still pass the first go on with it.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ Place = tuple[str, int]  # name of the family, number of components
 Labels = NDArray[np.int32]
 
 FIRST, LOOK, CLIMB = 4, 2, 4  # EM steps: of a partition, of a proposal on some rows, of those that go on
-TELL = 3  # of the few of a cell on the whole table
+TELL, RACE = 3, 8  # of the few of a cell on the whole table, and of those that are not far apart
+AHEAD = 3.0  # steps' gains by which one may be behind the first
+CHEAP = 8  # components a mixture that races has at most
 ROUNDS = 3  # on the sample
 LOOKED_AT = 1024  # rows of the sample that sort proposals out
 MERGERS = 2
@@ -86,12 +90,39 @@ def climbed(
 
 def highest(source: Source, few: Sequence[tuple[Place, Candidate]], weight: float) -> dict[Place, Candidate]:
     """Of a few mixtures of every cell, the one the whole table takes for the best."""
-    return {place: mine.top for place, mine in _peaks(source, few, TELL, weight).items()}
+    found = _ranked(source, few, TELL)
+    still = {place: hopeful(place[1], ends, weight) for place, ends in found.items()}
+    racing = [(place, end.candidate) for place, ends in still.items() if len(ends) > 1 for end in ends]
+    found.update(_ranked(source, racing, RACE))
+    return {place: ends[0].candidate for place, ends in found.items()}
+
+
+def hopeful(k: int, ends: Sequence[Advanced], weight: float) -> list[Advanced]:
+    """Of mixtures of one cell, the highest first, that one and those which may pass it.
+
+    Those of about the same height are on the way to the same end: one will do.
+    """
+    first = ends[0].height
+    apart = [end for end in ends[1:] if first - end.height > SAME * weight]
+    return [ends[0], *(end for end in apart if k <= CHEAP and end.height + AHEAD * end.gain > first)]
+
+
+def _ranked(
+    source: Source, starts: Sequence[tuple[Place, Candidate]], steps: int
+) -> dict[Place, list[Advanced]]:
+    """What the starts of every cell come to, the highest first."""
+    if not starts:
+        return {}
+    ends: dict[Place, list[Advanced]] = {}
+    moved = advance(source, [start for _, start in starts], steps, complete=True)
+    for (place, _), end in zip(starts, moved, strict=True):
+        ends.setdefault(place, []).append(end)
+    return {place: sorted(mine, key=lambda end: -end.height) for place, mine in ends.items()}
 
 
 def _peaks(
     rows: Source,
-    starts: Sequence[tuple[Place, Candidate]] | Sequence[tuple[Place, Begun]],
+    starts: Sequence[tuple[Place, Begun]],
     steps: int,
     weight: float,
 ) -> dict[Place, Peaks]:

@@ -149,6 +149,7 @@ class Advanced:
     height: float  # log-posterior of the model before its last step
     settled: bool
     made: Callable[[], Candidate] = field(repr=False)  # of many that have come somewhere few are looked at
+    gain: float = 0.0  # what the step to that height has gained; of a stack's mixture on its way
 
     @cached_property
     def candidate(self) -> Candidate:
@@ -176,7 +177,7 @@ def advance(
     for run in runs[len(alone) :]:
         assert isinstance(run.model, Stack)
         for end in run.model.ended:
-            found[end.number] = Advanced(end.height, end.settled, partial(_made, run.model.em, end))
+            found[end.number] = Advanced(end.height, end.settled, partial(_made, run.model.em, end), end.gain)
     return [found[i] for i in range(len(starts))]
 
 

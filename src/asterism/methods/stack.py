@@ -57,6 +57,7 @@ class Arrived:
     settled: bool
     stack: Stack = field(repr=False)
     place: int  # in the stack
+    gain: float = 0.0  # of the last step but one; 0 of those that have settled
 
     @property
     def model(self) -> MixtureModel:
@@ -149,8 +150,9 @@ class Stack:
     @property
     def ended(self) -> tuple[Arrived, ...]:
         """Those that have arrived and those on their way."""
-        moving = zip(self.numbers, self.seen, strict=True)
-        return (*self.arrived, *(Arrived(n, float(h), False, self, i) for i, (n, h) in enumerate(moving)))
+        last = self.seen if self.before is None else self.before.seen
+        moving = enumerate(zip(self.numbers, self.seen.tolist(), last.tolist(), strict=True))
+        return (*self.arrived, *(Arrived(n, h, False, self, i, h - was) for i, (n, h, was) in moving))
 
     # --- E ---
 
