@@ -33,8 +33,8 @@ class GaussianParams:
 
     @cached_property
     def normals(self) -> Any:
-        """The components as ``kernels.density`` takes them."""
-        from asterism.kernels.density import Normals
+        """The components as kernels take them."""
+        from asterism.kernels.normals import Normals
 
         return Normals(self.means, self.factors)
 

@@ -130,25 +130,25 @@ class Ready:
         from asterism.kernels import several
         from asterism.kernels.shares import HARD, SOFT
 
+        visits: Any = several  # how many ``inputs`` there are depends on the form
         mode = HARD if hard else SOFT
         block = present(block)
+        table = (block.rows, block.weights, *self.inputs)
         K, width = len(self.means), -(-self.d // FEW) * FEW
         mass, totals, first = np.zeros(K), np.zeros((self.m, 2)), np.zeros((K, width))
         if self.form == "diag":
             moments = np.zeros((2, K, width))
-            several.diagonal_mixtures(block.rows, block.weights, *self.inputs, mass, moments, totals, mode)
+            visits.diagonal_mixtures(*table, mass, moments, totals, mode)
             return StackSums(mass, moments[0], moments[1], totals)
         if self.form == "round":
             second = np.zeros(K)
-            several.spherical_mixtures(
-                block.rows, block.weights, *self.inputs, mass, first, second, totals, mode
-            )
+            visits.spherical_mixtures(*table, mass, first, second, totals, mode)
         elif self.form == "tied":
             second = np.zeros((self.m, width, width))
-            several.tied_mixtures(block.rows, block.weights, *self.inputs, mass, first, second, totals, mode)
+            visits.tied_mixtures(*table, mass, first, second, totals, mode)
         else:
             first, second = np.zeros((K, self.d)), np.zeros((K, width, width))
-            several.full_mixtures(block.rows, block.weights, *self.inputs, mass, first, second, totals, mode)
+            visits.full_mixtures(*table, mass, first, second, totals, mode)
         return StackSums(mass, first, second, totals)
 
     # --- after the last block ---
