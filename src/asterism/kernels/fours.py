@@ -12,9 +12,9 @@ from typing import Any, cast
 
 from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
+from asterism.kernels.instructions import numbers_and_cells
 from asterism.kernels.prefetch import DATA, LINE, READ, SECOND_CACHE
 
 ROWS, CENTERS = 4, 2
@@ -42,15 +42,7 @@ def _emitter(squares: bool) -> Any:
         whole = types.intp
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            def number(value: int) -> Any:
-                return context.get_constant(whole, value)
-
-            def cell(which: int, *index: Any) -> Any:
-                kind = signature.args[which]
-                array = context.make_array(kind)(context, builder, arguments[which])
-                find: Any = cgutils.get_item_pointer  # it has no types either
-                return find(context, builder, kind, array, list(index), wraparound=False)
-
+            number, cell = numbers_and_cells(context, builder, signature, arguments)
             zero, first = number(0), arguments[3]
             table = context.make_array(signature.args[0])(context, builder, arguments[0])
             row = [cell(0, builder.load(cell(1, number(i))), zero) for i in range(ROWS)]

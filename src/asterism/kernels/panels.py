@@ -17,11 +17,11 @@ from typing import Any, cast
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel
+from asterism.kernels.instructions import numbers_and_cells
 from asterism.kernels.scores import TILE
 
 LANES = 16  # centres of a panel
@@ -58,15 +58,7 @@ def _emit(
     whole = types.intp
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def number(value: int) -> Any:
-            return context.get_constant(whole, value)
-
-        def cell(which: int, *index: Any) -> Any:
-            kind = signature.args[which]
-            array = context.make_array(kind)(context, builder, arguments[which])
-            find: Any = cgutils.get_item_pointer  # it has no types either
-            return find(context, builder, kind, array, list(index), wraparound=False)
-
+        number, cell = numbers_and_cells(context, builder, signature, arguments)
         zero, first = number(0), arguments[2]
         table = context.make_array(signature.args[3])(context, builder, arguments[3])
         width = builder.sub(builder.extract_value(table.shape, 0), number(1))

@@ -231,8 +231,8 @@ class SphericalVisit(Visit):
 # --- where one point is too far from some mean --------------------------------------------------------------------
 
 
-class FarTiedVisit(FullVisit):
-    """One matrix for all, taken group by group."""
+class _OneEach(Visit):
+    """Every group gets a copy of what it has in common with others."""
 
     def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
         super().__init__(one_each(normals), reference, log_weights, kind)
@@ -240,6 +240,10 @@ class FarTiedVisit(FullVisit):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._given, self.reference, self.log_weights, self.kind)
+
+
+class FarTiedVisit(_OneEach, FullVisit):
+    """One matrix for all, taken group by group."""
 
     def totals(self, sums: Vector) -> GaussianTotals:
         """What groups scatter, together."""
@@ -247,15 +251,8 @@ class FarTiedVisit(FullVisit):
         return found._replace(scatters=found.scatters.sum(axis=0, keepdims=True))
 
 
-class FarSphericalVisit(DiagonalVisit):
+class FarSphericalVisit(_OneEach, DiagonalVisit):
     """A number a group, taken column by column."""
-
-    def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
-        super().__init__(one_each(normals), reference, log_weights, kind)
-        self._given = normals
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._given, self.reference, self.log_weights, self.kind)
 
     def totals(self, sums: Vector) -> GaussianTotals:
         """What columns scatter, together."""
