@@ -24,6 +24,7 @@ from asterism.families.base import Array
 from asterism.methods.kmeans import fit_kmeans_path
 
 REFERENCES = 10
+TOL = 1e-3  # of k-means: logarithms differ by far less than from one reference to the next
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def gap_statistic(rows: Rows, ks: Sequence[int], *, seed: int = 0, references: i
 
 
 def _logs(rows: Rows, ks: Sequence[int], seed: int) -> dict[int, float]:
-    fits = fit_kmeans_path(rows.source, list(ks), n_init=2, max_iter=30, seed=seed)
+    fits = fit_kmeans_path(rows.source, list(ks), n_init=2, max_iter=30, tol=TOL, seed=seed)
     return {k: float(np.log(max(fit.inertia, np.finfo(float).tiny))) for k, fit in fits.items()}
 
 

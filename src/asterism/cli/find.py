@@ -96,6 +96,7 @@ def run(options: Options) -> int:
     """Do the work; the exit code."""
     from asterism.cli.output import refuse_overwrite, whole_folder, with_column, write_labels
     from asterism.cli.summary import summary_json, summary_text
+    from asterism.report.plotlyjs import packing
 
     for name, column in (("--reference", options.reference), ("--id", options.id)):
         if column is not None and options.table == STDIN:
@@ -108,6 +109,7 @@ def run(options: Options) -> int:
     target = Path(options.out or f"{table_name(options.table)}-groups").resolve()
     refuse_overwrite(target, options.force, OURS)  # before the work, not after it
     began = time.monotonic()
+    packing()  # for the report, while the groups are looked for
     with spoken_warnings(), compiling_ahead(options.quiet, options.threads), _engine(options) as engine:
         finding = _find(options, engine)
         if options.strict and finding.interrupted:

@@ -82,7 +82,7 @@ def page(summary: Summary) -> str:
         summary_json=json_in_script(summary),
         plotly=packed_plotly().base64,
         script=script,
-        hashes=[policy_hash(script), packed_plotly().hash],
+        hashes=[policy_hash(script.encode()), packed_plotly().hash],
     )
 
 

@@ -11,12 +11,14 @@ import base64
 import gzip
 import hashlib
 import re
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 
-KINDS = frozenset({"bar", "heatmap"})  # traces besides scatter, which every bundle has
-TAIL = 100_000  # characters at the end of a bundle that hold the call
+KINDS = (b"bar", b"heatmap")  # traces besides scatter, which every bundle has
+TAIL = 100_000  # bytes at the end of a bundle that hold the call
 
 
 @dataclass(frozen=True)
@@ -28,46 +30,64 @@ class Packed:
 
 
 @cache
+def packing() -> Future[Packed]:
+    """Plotly's script, being packed on a thread: that lets go of the interpreter, so that other work goes on."""
+    thread = ThreadPoolExecutor(1, "asterism-packing")
+    begun = thread.submit(_packed)
+    thread.shutdown(wait=False)
+    return begun
+
+
 def packed_plotly() -> Packed:
     """Plotly's script."""
-    text = lean((files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8"))
-    return Packed(base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode(), policy_hash(text))
+    return packing().result()
 
 
-def policy_hash(script: str) -> str:
+def _packed() -> Packed:
+    script = lean(plotly_file().read_bytes())
+    return Packed(base64.b64encode(gzip.compress(script, 6, mtime=0)).decode(), policy_hash(script))
+
+
+def plotly_file() -> Path:
+    """The bundle of everything. Not by ``importlib.resources``, which would import all of plotly to find it."""
+    package = find_spec("plotly")
+    assert package, "plotly is among the dependencies"
+    return Path(str(package.origin)).parent / "package_data" / "plotly.min.js"
+
+
+def policy_hash(script: bytes) -> str:
     """As a content security policy names a script."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return "sha256-" + base64.b64encode(hashlib.sha256(script).digest()).decode()
 
 
-def lean(text: str) -> str:
+def lean(script: bytes) -> bytes:
     """A bundle that registers only ``KINDS``.
 
-    >>> bar = 'var b=W((e,t)=>{"use strict";t.exports={moduleType:"trace",name:"bar"}});'
-    >>> heat = bar.replace("var b=", "var h=").replace('"bar"', '"heatmap"')
-    >>> pie = bar.replace("var b=", "var p=").replace('"bar"', '"pie"')
-    >>> lean(bar + heat + pie + "c.register([b(),p(),h()]);")[-23:]
-    ';c.register([b(),h()]);'
+    >>> bar = b'});var b=W((e,t)=>{"use strict";t.exports={moduleType:"trace",name:"bar"}});'
+    >>> heat = bar.replace(b"var b=", b"var h=").replace(b'"bar"', b'"heatmap"')
+    >>> pie = bar.replace(b"var b=", b"var p=").replace(b'"bar"', b'"pie"')
+    >>> lean(bar + heat + pie + b"c.register([b(),p(),h()]);")[-23:]
+    b';c.register([b(),h()]);'
     """
-    start = max(0, len(text) - TAIL)
-    calls = list(re.finditer(r"\.register\(\[((?:[\w$]+\(\),?)+)\]\)", text[start:]))
+    start = max(0, len(script) - TAIL)
+    calls = list(re.finditer(rb"\.register\(\[((?:[\w$]+\(\),?)+)\]\)", script[start:]))
     if not calls:
-        return text
+        return script
     last = calls[-1]
-    kept = {name: kind for name in re.findall(r"[\w$]+", last[1]) if (kind := _kind(text, name)) in KINDS}
-    if set(kept.values()) != KINDS:
-        return text
-    names = ",".join(f"{name}()" for name in kept)
-    return f"{text[: start + last.start(1)]}{names}{text[start + last.end(1) :]}"
+    listed = re.findall(rb"[\w$]+", last[1])
+    found = [_modules(script, kind).intersection(listed) for kind in KINDS]
+    if not all(found):
+        return script
+    names = b",".join(name + b"()" for name in listed if any(name in some for some in found))
+    return script[: start + last.start(1)] + names + script[start + last.end(1) :]
 
 
-def _kind(text: str, name: str, depth: int = 2) -> str | None:
-    """The trace that a module is, itself or by handing on another."""
-    place = text.find(f"var {name}=")
-    if place < 0:
-        return None
-    end = text.find("});var ", place)
-    body = text[place : end if end > 0 else None]
-    if said := re.search(r'moduleType:"trace",name:"(\w+)"', body):
-        return said[1]
-    other = re.search(r"\.exports=([\w$]+)\(\)$", body[:200])
-    return _kind(text, other[1], depth - 1) if other and depth else None
+def _modules(script: bytes, kind: bytes) -> set[bytes]:
+    """Names of the module that is a trace, and of those that only hand it on."""
+    place = script.find(b'moduleType:"trace",name:"' + kind + b'"')
+    begin = script.rfind(b"});var ", 0, max(place, 0))
+    if place < 0 or begin < 0:
+        return set()
+    [own] = re.findall(rb"[\w$]+", script[begin + 7 : begin + 40])[:1]
+    body = rb'\{(?:"use strict";)?[\w$]+\.exports=' + re.escape(own) + rb"\(\)\}"
+    return {own, *re.findall(rb"var ([\w$]+)=[\w$]+\([^{}]{1,20}" + body, script)}

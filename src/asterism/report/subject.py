@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
@@ -13,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block
 from asterism.data.columns import Column
-from asterism.data.source import ArraySource, Piece, Source
+from asterism.data.source import Piece, Source
+from asterism.explain.groups import Explanation
 from asterism.explain.rows import Shares
 from asterism.finding import Finding
 from asterism.groups.model import GroupModel
@@ -71,6 +70,7 @@ class Subject:
     confidence: float | None = None  # 0 .. 1
     reasons: tuple[str, ...] = ()
     shares: Shares | None = None  # (n, k) responsibilities of rows, from their values alone
+    explanation: Explanation | None = None  # of these rows under these names, where somebody has made it
     model: GroupModel | None = None
     reference: tuple[str, Sequence[str]] | None = None  # a column's name and its (n,) cells
 
@@ -86,10 +86,11 @@ def subject_of(
     reference: tuple[str, Sequence[str]] | None = None,
 ) -> Subject:
     """The subject of a finding."""
-    names = short_names(finding.encoded.source.names)
+    table = finding.encoded.source
+    names, source = short_names(table.names), shortened(table)
     return Subject(
         title=shown(Path(title).name or title),
-        source=Shortened(finding.encoded.source),
+        source=source,
         labels=finding.labels,
         k=finding.k,
         verdict=shown(finding.verdict, PARAGRAPH),
@@ -102,7 +103,8 @@ def subject_of(
         confidence=finding.confidence,
         reasons=tuple(shown(reason, PARAGRAPH) for reason in finding.reasons),
         plan=shown(str(finding.settings["plan"]), PARAGRAPH),
-        shares=partial(_shares_of, finding.model),
+        shares=finding.model.shares,
+        explanation=finding.explanation if source is table else None,
         model=finding.model,
         provenance=Provenance(
             int(finding.settings["seed"]),
@@ -149,14 +151,6 @@ def _curves(finding: Finding) -> tuple[Curve, ...]:
     return tuple(found)
 
 
-def _shares_of(model: GroupModel, block: Block) -> NDArray[np.float64]:
-    """(n, k) what the model says of the rows of a block, here and now: no engine within an engine."""
-    rows = ArraySource(block.rows, None, model.columns)
-    return np.concatenate(
-        [model.judge.look(part)[1] for part in model.judge.ready(model.view.of(rows)).blocks()]
-    )
-
-
 def installed_versions() -> dict[str, str]:
     """Of Python and the packages that took part."""
     found = {"python": platform.python_version()}
@@ -190,6 +184,12 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
         taken[short] = taken.get(short, 0) + 1
         out[name] = short if taken[short] == 1 else f"{short} ~{taken[short]}"
     return out
+
+
+def shortened(source: Source) -> Source:
+    """The same rows under names that fit a page: the source itself where they do."""
+    short = Shortened(source)
+    return source if short.columns == source.columns else short
 
 
 class Shortened(Source):

@@ -166,7 +166,7 @@ class Summary(TypedDict):
 def summarize(subject: Subject) -> Summary:
     """A few passes over the table, and the rest from a bounded sample of its rows."""
     source, k, seed = subject.source, subject.k, subject.provenance.seed
-    told = explain(source, subject.labels, k, shares=subject.shares, seed=seed)
+    told = subject.explanation or explain(source, subject.labels, k, shares=subject.shares, seed=seed)
     sample = draw_sample(source, subject.labels, told.places, seed)
     carried = [(carrier.column, carrier.share) for carrier in told.carriers]
     names = [name for name, _ in carried]

@@ -35,6 +35,7 @@ FEW = 600  # rows
 EVEN_TABLES = 6  # to compare with
 STARTS = 6
 STEPS = 40
+TOL = 1e-4  # gain a row below which a curve is flat to the eye
 CELLS = 40_000  # rows x columns x components beyond which so many steps of EM take too long for a picture
 
 Table = NDArray[np.float64]
@@ -90,7 +91,7 @@ def starts_of(sample: Sample, k: int, model: GroupModel | None, seed: int) -> St
         if model is not None and isinstance(judge, MixtureJudge):
             rows = ArraySource(sample.rows[few], w, model.columns)
             seen = np.concatenate([block.rows for block in judge.ready(model.view.of(rows)).blocks()])
-            em = EM(judge.mixture.family, tol=1e-5)
+            em = EM(judge.mixture.family, tol=TOL)
             if seen.size * parts <= CELLS * (10 if isinstance(em.family, Fused) else 1):
                 with suppress(
                     AsterismError, np.linalg.LinAlgError

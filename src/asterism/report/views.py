@@ -170,12 +170,13 @@ def other_numbers(sample: Sample, k: int, seed: int) -> list[View]:
 
 def _aligned(labels: NDArray[Any], beside: NDArray[Any], k: int) -> NDArray[Any]:
     """The same groups, numbered so that as many rows as can be keep their colour."""
-    from scipy.optimize import linear_sum_assignment
+    from scipy.sparse import csr_array  # which is loaded by now; scipy.optimize would take a while
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     size = max(k, int(beside.max()) + 1)
-    shared = np.zeros((size, size))
+    shared = np.ones((size, size))  # a cell of 0 would be no edge
     np.add.at(shared, (labels, beside), 1)
-    mine, theirs = linear_sum_assignment(-shared)
+    mine, theirs = min_weight_full_bipartite_matching(csr_array(shared), maximize=True)
     colour = np.empty(size, np.int64)
     colour[mine] = theirs
     return np.asarray(colour[labels])
@@ -198,7 +199,7 @@ def silhouettes_of(sample: Sample) -> list[float] | None:
 
     if len(np.unique(sample.labels)) < 2:
         return None
-    values = silhouette_samples(sample.z, sample.labels, sample_weight=sample.weights)
+    values = silhouette_samples(ArraySource(sample.z, sample.weights), sample.labels)
     return [round(float(value), 3) for value in values]
 
 

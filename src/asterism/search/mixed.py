@@ -9,6 +9,8 @@ any other shape. ICL = BIC + 2 * surprise wants rows to belong clearly, and is w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from asterism.choose.tabulate import measured
 from asterism.choose.verdict import Evidence, judge
 from asterism.data.columns import Column
 from asterism.data.source import ArraySource, Piece, Source
-from asterism.engines.context import engine
+from asterism.engines.context import current, engine
 from asterism.engines.loop import iterate
 from asterism.engines.reduce import reduce
 from asterism.engines.threads import one_blas_thread
@@ -44,8 +46,9 @@ def choose_mixed(used: Source, plan: Plan, ks: Sequence[int], seed: int) -> Choi
         drawn = draw(numbers, SAMPLE, seed)
         table = ArraySource(drawn.x, drawn.weights)
         keep = KEPT if len(plan.families) > KEPT else None
-        cells = sweep(table, plan.families, _tried(ks, drawn.x), seed=seed, keep=keep, max_iter=STEPS)
-        cells = _handed_on(table, cells, seed)
+        with _one_thread():
+            cells = sweep(table, plan.families, _tried(ks, drawn.x), seed=seed, keep=keep, max_iter=STEPS)
+            cells = _handed_on(table, cells, seed)
         best = min(cells.values(), key=_icl)
         rows = Rows(drawn.x, drawn.weights)
         criteria, picks = measured(
@@ -65,6 +68,11 @@ def choose_mixed(used: Source, plan: Plan, ks: Sequence[int], seed: int) -> Choi
         picks=picks, structure=cell.structure, components=cell.k, group_of=np.arange(cell.k), model=mixture,
         labels=np.zeros(0, np.int32),
     )  # fmt: skip
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """A step of these families on a sample is many short calls: a second thread would wait for the interpreter."""
+    return engine(**vars(current()) | {"n_threads": 1})
 
 
 def _tried(ks: Sequence[int], x: Array) -> list[int]:
