@@ -27,8 +27,9 @@ def walk(rows: np.ndarray, start: np.ndarray, groups: Groups, steps: int = 8):
         if method.forgets(model):
             memory[:] = -1
         whole = bool((memory[0] < 0).all())
+        tally = method.tally(model)
         parts = [
-            method.recall(model, block_of(rows[part], None, part.start), memory[:, part], fresh=whole)
+            method.recall(model, block_of(rows[part], None, part.start), memory[:, part], tally, fresh=whole)
             for part in (slice(0, half), slice(half, len(rows)))
         ]
         yield model, memory[0].copy(), step
@@ -66,7 +67,8 @@ def test_bounds_leave_most_rows_alone_once_centres_hardly_move():
     assert method.groups == Groups(1, 3)
     model, memory, block = centers_at(frame, middle), method.blank(2000), block_of(x)
     for _ in range(3):
-        model = method.update(model, method.recall(model, block, memory, fresh=bool(memory[0, 0] < 0)))
+        begins = bool(memory[0, 0] < 0)
+        model = method.update(model, method.recall(model, block, memory, method.tally(model), fresh=begins))
     labels = memory[0].copy()
     kept = memory[1:].view(np.float32)
     strange = labels ^ 1  # of the same panel: bounds of other groups hold for it as well

@@ -83,7 +83,11 @@ class Remembering(Protocol):
         """(..., n) a memory of nothing yet."""
         ...
 
-    def recall(self, model: Any, block: Block, memory: NDArray[np.int32], *, fresh: bool) -> Any:
+    def tally(self, model: Any) -> Any:
+        """What all blocks of a pass share, on all threads: where they add up what needs no order."""
+        ...
+
+    def recall(self, model: Any, block: Block, memory: NDArray[np.int32], tally: Any, *, fresh: bool) -> Any:
         """As ``summarize``, given what is remembered of the rows; brings the memory up to date."""
         ...
 
@@ -175,7 +179,11 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
     if isinstance(method, Preparing) and current().dask is None:
         for model in models:
             method.prepare(model, source.dtype)
-    joined = reduce(source, partial(_summarize_all, method, models, memories, fresh))
+    tallies = [
+        method.tally(model) if isinstance(method, Remembering) and memory is not None else None
+        for model, memory in zip(models, memories, strict=True)
+    ]
+    joined = reduce(source, partial(_summarize_all, method, models, memories, tallies, fresh))
     for i, statistic, memory in zip(moving, joined.parts, memories, strict=True):
         # One assignment a candidate: Ctrl-C finds it before its step or after it, never in between.
         runs[i] = _stepped(method, runs[i], statistic, memory, max_iter)
@@ -209,15 +217,20 @@ def _stepped(
 
 
 def _summarize_all(
-    method: Any, models: tuple[M, ...], memories: list[Any], fresh: list[bool], block: Block
+    method: Any,
+    models: tuple[M, ...],
+    memories: list[Any],
+    tallies: list[Any],
+    fresh: list[bool],
+    block: Block,
 ) -> Joined:
     rows = slice(block.start, block.start + len(block))
     return Joined(
         tuple(
             method.summarize(model, block)
             if memory is None
-            else method.recall(model, block, memory[..., rows], fresh=begins)
-            for model, memory, begins in zip(models, memories, fresh, strict=True)
+            else method.recall(model, block, memory[..., rows], tally, fresh=begins)
+            for model, memory, tally, begins in zip(models, memories, tallies, fresh, strict=True)
         )
     )
 

@@ -22,7 +22,7 @@ from typing import Any, Literal
 # (none: a number), F for columns side by side, r for read-only. Kernels that begin a run are left to the run itself.
 NEEDED = (
     ("full.full_block", "d2r d1r d2 d2 d3 d1 q d1 d1 d2 d3 d1"),  # the report's steps of EM
-    ("moves.move_rows", "d2r d1r d1 d2 i2 i1 d2 q d2 d2"),  # k-means, where mixtures start
+    ("moves.move_rows", "d2r d1r d1 d2 i2 i1 d2 ? q d3 d2"),  # k-means, where mixtures start
     ("moves.scatter_rows", "d2r d1r d1 d2 i1 d1"),
     ("diagonal.diagonal_scores", "d2r d1 d2 d3 d1r d2"),  # mixtures
     ("levels.add_level_counts", "d2r d2 d1r q1 d2"),

@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel
 from asterism.kernels.decide import any_close, best_two, measure_leads, settle
+from asterism.kernels.scan import CENTERS, LANES, ROWS, scan_rows, turn_eight
 from asterism.kernels.scores import (
     TILE,
     add_constants,
-    load_lanes,
     load_rows,
     score_four,
-    score_lanes,
+    square_lanes,
 )
 
 ROUND_DOWN = 1.0 - 2.0**-22  # so that a lead is never overstated
@@ -62,7 +62,7 @@ def assign_lanes(
     centers: NDArray[np.float64],  # (k, d) in, from the reference
     shift: Floats,  # (d + 1,) in: the point float32 measures from (the reference, or 0); a power of two that
     #                 brings the rows near 1, so that float32 cannot overflow
-    slopes: NDArray[np.float32],  # scaled: see ``padded``
+    panels: NDArray[np.float32],  # (p, 1 + columns, CENTERS) in: see ``panels.panels_of``
     missing: bool,  # whether cells may be missing
     margin: Any,  # squared, by which a score must lead, per unit of ||y||^2 (``decide.error_margin``)
     drift: NDArray[np.float64],  # (k,) in: how far a group's own centre and the fastest have gone, scaled
@@ -74,18 +74,62 @@ def assign_lanes(
 
     For few columns: rows are vector lanes. Returns how many rows changed their group.
     """
-    tile, n = empty_tile(slopes), len(rows)
+    n, d = rows.shape
+    width = panels.shape[1] - 1
+    y = np.zeros((width + LANES) * TILE, np.float32)  # columns are turned by eight
+    norms, pair = np.zeros((2, TILE), np.float32), np.zeros((2, TILE), np.float32)
+    name, pick = np.zeros(TILE, np.int32), np.zeros(TILE, np.int64)
     first: Any = np.int64(0)  # a plain 0 is a literal: what is given it would be compiled twice
     count: Any = first
-    y = np.zeros(slopes.shape[1] * TILE, np.float32)  # (width, TILE)
     while first < n:
-        first, t = pick_rows(labels, leads, drift, n, first, tile.pick)
-        load_lanes(rows, tile.pick[:t], shift, missing, y, tile.norms)
-        score_lanes(y, slopes, tile.scores)
-        count = decide_tile(
-            tile, t, rows, reference, centers, slopes, margin, drift, labels, leads, moved, count
-        )
+        first, t = pick_rows(labels, leads, drift, n, first, pick)
+        for eight in range(-(-t // LANES)):  # rows of the tile before fill it up
+            turn_eight(rows, pick, LANES * eight, shift, y, TILE)
+        square_lanes(y, d, missing, norms)
+        for some in range(-(-t // ROWS)):
+            scan_rows(y, TILE, ROWS * some, panels, pair, name)
+        if any_close(pair, norms[1], margin, t):
+            settle_lanes(rows, pick[:t], reference, centers, y, panels, pair, norms[1], margin, name)
+        if len(leads):
+            measure_leads(pair, norms, margin, width)
+            for i in range(t):
+                leads[pick[i]] = np.float32((pair[0, i] + drift[name[i]]) * ROUND_DOWN)
+        count = write_labels(pick[:t], name, labels, moved, count, 0)
     return int(count)
+
+
+@kernel
+def settle_lanes(
+    rows: Floats, pick: NDArray[np.int64], reference: NDArray[np.float64], centers: NDArray[np.float64],
+    y: NDArray[np.float32], panels: NDArray[np.float32], pair: NDArray[np.float32], norms: NDArray[np.float32],
+    margin: Any, name: NDArray[np.int32],
+) -> None:  # fmt: skip
+    """Close calls of a tile: the few rows that need all their scores get them, and are settled."""
+    close, k = np.empty(TILE, np.int64), len(centers)
+    m = 0
+    for i in range(len(pick)):
+        lead = pair[1, i] - pair[0, i]
+        close[m] = i
+        m += 0 if lead * lead > margin * norms[i] else 1
+    scores = np.empty(k * TILE, np.float32)
+    who, best, norm, found = (
+        close.copy(),
+        np.empty((2, TILE), np.float32),
+        np.empty(TILE, np.float32),
+        name.copy(),
+    )
+    for p in range(m):
+        i = close[p]
+        who[p], best[0, p], best[1, p], norm[p], found[p] = pick[i], pair[0, i], pair[1, i], norms[i], name[i]
+        for c in range(k):
+            panel, lane = divmod(c, CENTERS)
+            score = panels[panel, 0, lane]
+            for j in range(panels.shape[1] - 1):
+                score += panels[panel, 1 + j, lane] * y[j * TILE + i]
+            scores[c * TILE + p] = score
+    settle(rows, who[:m], reference, centers, scores, best, norm, margin, found)
+    for p in range(m):
+        name[close[p]] = found[p]
 
 
 @kernel
@@ -125,7 +169,7 @@ def assign_fours(
 def assign_block(rows: Floats, *rest: Any) -> int:
     """``assign_lanes`` or ``assign_fours``, whichever suits the columns and masks."""
     slopes = rest[3]
-    return (assign_lanes if slopes.shape[1] <= FEW_COLUMNS else assign_fours)(rows, *rest)
+    return (assign_lanes if slopes.ndim == 3 else assign_fours)(rows, *rest)
 
 
 @kernel

@@ -30,16 +30,16 @@ HALF = 8  # lanes of a vector, two of which are a panel
 COLUMNS = 2  # taken in one round
 
 
-def panels_of(slopes: NDArray[np.float32], missing: bool) -> NDArray[np.float32]:
-    """(panels, 1 + columns, LANES) of (k, d + 1) slopes, the constants last, or of (k, 2 d) without constants.
+def panels_of(slopes: NDArray[np.float32], missing: bool, lanes: int = LANES) -> NDArray[np.float32]:
+    """(panels, 1 + columns, lanes) of (k, d + 1) slopes, the constants last, or of (k, 2 d) without constants.
 
     The number of columns is even, zeros added. Lanes without a centre are infinitely far away.
     """
     k, width = slopes.shape
     d = width if missing else width - 1
-    out = np.zeros((-(-k // LANES), 1 + d + d % COLUMNS, LANES), np.float32)
+    out = np.zeros((-(-k // lanes), 1 + d + d % COLUMNS, lanes), np.float32)
     out[:, 0] = np.inf
-    panel, lane = np.divmod(np.arange(k), LANES)
+    panel, lane = np.divmod(np.arange(k), lanes)
     out[panel, 0, lane] = 0.0 if missing else slopes[:, d]
     out[panel, 1 : d + 1, lane] = slopes[:, :d]
     return out

@@ -2,7 +2,7 @@
 
     score_k = slopes_k . y         y = ((x - origin) * scale | seen), see ``kernels.assign``
 
-Few columns      rows are vector lanes
+Few columns      rows are vector lanes, in a file of their own (``kernels.scan``)
 Few centres      dot products of four rows with two centres, straight from the table where that can be
 Many centres     panels, in a file of their own (``kernels.panels``)
 """
@@ -19,7 +19,6 @@ from asterism.kernels.fours import dot_and_square_four, dot_four
 from asterism.kernels.prefetch import prefetch_rows
 
 TILE = 128  # rows scored together: a tile and its scores stay in the first caches
-NARROW = 24  # columns below which cells are better loaded column by column
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -28,37 +27,19 @@ Floats = NDArray[Any]  # float32 or float64
 
 
 @kernel
-def load_lanes(
-    rows: Floats,  # (n, d) in
-    pick: NDArray[np.int64],  # (t,) in: which of them
-    shift: Floats,  # (d + 1,) in: origin, scale
+def square_lanes(
+    tile: NDArray[
+        np.float32
+    ],  # (at least width * TILE,) in: column j at j * TILE; changed where cells are missing
+    d: int,
     missing: bool,
-    tile: NDArray[np.float32],  # (width * TILE,) out: cell j of row i at j * TILE + i, then masks
     norms: NDArray[np.float32],  # (2, TILE) out: ||y||^2 of the cells, and with the masks
 ) -> None:
-    """A tile with rows as vector lanes."""
-    t, d = len(pick), rows.shape[1]
-    scale = shift[d]
+    """Squares of a tile with rows as vector lanes; where cells may be missing, their masks follow the cells."""
     one, zero = np.float32(1.0), np.float32(0.0)
-    if d < NARROW:
-        cells = rows.reshape(rows.size)
-        at = np.empty(TILE, np.uint64)  # unsigned: known not to count from the end
-        for i in range(t):
-            at[i] = np.uint64(pick[i] * d)
-        for j in range(d):
-            column, origin = cells[j:], shift[j]
-            for i in range(t):
-                tile[j * TILE + i] = np.float32((column[at[i]] - origin) * scale)
-    else:
-        for i in range(t):
-            row = rows[pick[i]]
-            for j in range(d):
-                tile[j * TILE + i] = np.float32((row[j] - shift[j]) * scale)
     squares, seen_cells = norms[0], norms[1]
     squares[:] = zero
     seen_cells[:] = zero if missing else one
-    if not missing:
-        tile[d * TILE : (d + 1) * TILE] = one
     for j in range(d):
         if missing:
             for i in range(TILE):
@@ -112,43 +93,6 @@ def load_rows(
 
 
 # --- score: slopes . y ------------------------------------------------------------------------------------------
-
-
-@kernel
-def score_lanes(
-    tile: NDArray[np.float32],  # (width * TILE,) in
-    slopes: NDArray[np.float32],  # (even, width) in
-    scores: NDArray[np.float32],  # (even * TILE,) out
-) -> None:
-    """Few columns: vector lanes run over rows, two centres against four columns at a time.
-
-    The arrays are flat and TILE is a constant, so the compiler sees that nothing overlaps. It also has to see
-    that no index is negative, which it does not where a range has a step: hence the halves and quarters.
-    """
-    for half in range(len(slopes) // 2):
-        c = 2 * half
-        p = c * TILE
-        for i in range(2 * TILE):
-            scores[p + i] = np.float32(0.0)
-        for quarter in range(slopes.shape[1] // 4):
-            j = 4 * quarter
-            a0, a1, a2, a3 = slopes[c, j], slopes[c, j + 1], slopes[c, j + 2], slopes[c, j + 3]
-            b0, b1, b2, b3 = (
-                slopes[c + 1, j],
-                slopes[c + 1, j + 1],
-                slopes[c + 1, j + 2],
-                slopes[c + 1, j + 3],
-            )
-            q = j * TILE
-            for i in range(TILE):
-                x0, x1, x2, x3 = (
-                    tile[q + i],
-                    tile[q + TILE + i],
-                    tile[q + 2 * TILE + i],
-                    tile[q + 3 * TILE + i],
-                )
-                scores[p + i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
-                scores[p + TILE + i] += (b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)
 
 
 @kernel

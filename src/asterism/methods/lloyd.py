@@ -24,7 +24,7 @@ from asterism.data.block import Block, Vector, block_of
 from asterism.errors import TooFewRowsError
 from asterism.methods.bounds import NO_GROUPS, Groups, groups_for, in_panels, window
 from asterism.methods.frame import Frame
-from asterism.stats.groups import FarthestRows, Moves
+from asterism.stats.groups import FarthestRows, Moves, Tally
 from asterism.stats.moments import ColumnMoments
 
 DIGITS = 1e-3  # J brought up to date is trusted until it has fallen so far
@@ -76,10 +76,15 @@ class Centers:
     @cached_property
     def slopes(self) -> NDArray[np.float32]:
         """The same as kernels take them: lines of numbers, or panels."""
-        from asterism.kernels.assign import padded
+        from asterism.kernels.assign import FEW_COLUMNS, padded
         from asterism.kernels.panels import panels_of
+        from asterism.kernels.scan import CENTERS
 
-        return panels_of(self.lifted, self.frame.missing) if self.in_panels else padded(self.lifted)
+        if self.in_panels:
+            return panels_of(self.lifted, self.frame.missing)
+        if self.lifted.shape[1] <= FEW_COLUMNS:
+            return panels_of(self.lifted, self.frame.missing, CENTERS)
+        return padded(self.lifted)
 
     @cached_property
     def margin(self) -> np.float32:
@@ -108,28 +113,37 @@ class Lloyd:
 
     def summarize(self, model: Centers, block: Block) -> Moves:
         """All rows come from nowhere into the group of their nearest centre."""
-        return self.recall(model, block, self.blank(len(block)), fresh=True)
+        moves = self.recall(model, block, self.blank(len(block)), self.tally(model), fresh=True)
+        moves = replace(moves, sums=moves.table)
+        return moves if moves.empty.size else replace(moves, far=None)
+
+    def tally(self, model: Centers) -> Tally:
+        """Where the blocks of a pass add up."""
+        from asterism.kernels.moves import pitch_of
+
+        width = self.grid.shape[1]
+        return Tally((len(model.offsets), 2, pitch_of(width)), width)
 
     def blank(self, n: int) -> NDArray[np.int32]:
         """(2 + lines, n) a memory of nothing: labels, and the bits of the rows' leads or bounds in float32."""
         return np.full((2 + self.groups.lines, n), -1, np.int32)
 
-    def recall(self, model: Centers, block: Block, memory: NDArray[np.int32], *, fresh: bool) -> Moves:
+    def recall(
+        self, model: Centers, block: Block, memory: NDArray[np.int32], tally: Tally, *, fresh: bool
+    ) -> Moves:
         """Rows that left the group that is remembered of them; the memory is brought up to date."""
         from asterism.kernels.moves import move_rows
 
-        k, width = len(model.offsets), self.grid.shape[1]
-        sums, far = np.zeros((k, 2, width)), np.zeros((min(k, REPAIRS), 2))
+        k, d = model.offsets.shape
+        far = np.zeros((min(k, REPAIRS), 2))
         labels, kept = memory[0], memory[1 : 2 + self.groups.count(k)].view(np.float32)
         moved = label_rows(model, block, labels, kept)
         gain = move_rows(
             block.rows, block.weights, model.frame.reference, model.offsets, moved, labels,
-            self.grid, block.start, sums.reshape(k, 2 * width), far,
+            self.grid, model.frame.missing, block.start, tally.mine(), far,
         )  # fmt: skip
-        moves = Moves(sums, width - model.offsets.shape[1], fresh, float(gain), None)
-        if fresh and moves.empty.size:
-            return replace(moves, far=FarthestRows.of(block.rows, block.start, far))
-        return moves
+        farthest = FarthestRows.of(block.rows, block.start, far) if fresh else None
+        return Moves(tally, self.grid.shape[1] - d, fresh, float(gain), farthest)
 
     def forgets(self, model: Centers) -> bool:
         """Whether the next pass must add up all rows: for an empty group, or when J has lost digits by falling."""
@@ -137,10 +151,11 @@ class Lloyd:
 
     def update(self, model: Centers, statistic: Moves) -> Centers:
         """c <- reference + sum w (x - reference) / sum w; an empty group takes a far row for its centre."""
-        now = statistic
+        sums = statistic.table
         if not statistic.whole:
             assert model.sums is not None, "what rows left was never added up"
-            now = replace(statistic, sums=model.sums + statistic.sums)
+            sums = model.sums + sums
+        now = replace(statistic, sums=sums)
         mass = np.broadcast_to(now.mass, model.offsets.shape)
         offsets = np.divide(now.totals, mass, out=model.offsets.copy(), where=mass > 0)
         before = self.objective(model, statistic)
@@ -152,7 +167,7 @@ class Lloyd:
         if len(empty) and statistic.far is not None:
             for c, site in zip(empty, _distinct_sites(statistic.far, model, len(empty)), strict=False):
                 offsets[c] = site
-        kept = None if len(empty) else now.sums
+        kept = None if len(empty) else sums
         objective = objective if 0.0 < objective < np.inf else 0.0
         return Centers(
             model.frame, offsets, kept, objective, counted, len(empty) > 0, self._drift(model, offsets)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import threading
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,32 @@ class FarthestRows:
         return FarthestRows(distance[order], row[order], np.concatenate([self.values, other.values])[order])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Exact sums that the threads of a process add to, each in a table of its own.
+
+    Nothing is lost in them, so it matters to no bit which thread added what, and blocks need no sums of their own.
+    """
+
+    shape: tuple[int, int, int]  # (k, 2, columns and padding)
+    width: int  # columns
+    tables: dict[int, NDArray[np.float64]] = field(default_factory=dict)  # by thread
+
+    def mine(self) -> NDArray[np.float64]:
+        """(k, 2, columns and padding) what this thread adds to."""
+        table = self.tables.get(threading.get_ident())
+        if table is None:
+            table = self.tables[threading.get_ident()] = np.zeros(self.shape)
+        return table
+
+    def total(self) -> NDArray[np.float64]:
+        """(k, 2, columns) the sums, when all threads are done."""
+        return sum(
+            (table[:, :, : self.width] for table in self.tables.values()),
+            np.zeros((*self.shape[:2], self.width)),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Moves:
     """Rows that came into groups and left them: all rows from nowhere, or those that changed since a pass.
@@ -50,9 +77,9 @@ class Moves:
     The sums are exact (``kernels.moves``): the totals of before plus these are the totals of now, to the bit.
     """
 
-    sums: NDArray[
-        np.float64
-    ]  # (k, 2, d + c) high and low parts of sum w (x - reference), then of the weights
+    sums: (
+        NDArray[np.float64] | Tally
+    )  # (k, 2, d + c) high and low parts of sum w (x - reference), then of the weights; or where all parts add to
     c: int  # columns of weights: 1, that of the rows; or d, those of the observed cells
     whole: bool  # whether all rows come from nowhere
     gain: float  # by how much sum w ||x - c||^2 fell; minus that sum itself where all rows come from nowhere
@@ -67,20 +94,29 @@ class Moves:
 
     def merge(self, other: Moves) -> Moves:
         """Exact sums add. A group that is empty in the whole is empty in every part, so all parts have ``far``."""
-        moves = Moves(self.sums + other.sums, self.c, self.whole, self.gain + other.gain, None)
-        if self.far is None or other.far is None or moves.empty.size == 0:
-            return moves
-        return replace(moves, far=self.far.merge(other.far))
+        both = None if self.far is None or other.far is None else self.far.merge(other.far)
+        gain = self.gain + other.gain
+        if isinstance(self.sums, Tally) and self.sums is other.sums:  # not complete yet
+            return Moves(self.sums, self.c, self.whole, gain, both)
+        moves = Moves(self.table + other.table, self.c, self.whole, gain, both)
+        return moves if moves.empty.size else replace(moves, far=None)
+
+    @property
+    def table(self) -> NDArray[np.float64]:
+        """(k, 2, d + c) the sums themselves."""
+        return self.sums.total() if isinstance(self.sums, Tally) else self.sums
 
     @property
     def totals(self) -> NDArray[np.float64]:
         """(k, d) sum w (x - reference) over observed cells."""
-        return (self.sums[:, 0] + self.sums[:, 1])[:, : -self.c]
+        table = self.table
+        return (table[:, 0] + table[:, 1])[:, : -self.c]
 
     @property
     def mass(self) -> NDArray[np.float64]:
         """(k, 1) weight of the rows, or (k, d) weight of the observed cells."""
-        return self.sums[:, 0, -self.c :] + self.sums[:, 1, -self.c :]
+        table = self.table
+        return table[:, 0, -self.c :] + table[:, 1, -self.c :]
 
     @property
     def empty(self) -> NDArray[np.intp]:
