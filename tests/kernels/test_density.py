@@ -11,9 +11,8 @@ from scipy.stats import multivariate_normal
 
 from asterism.data.block import block_of
 from asterism.kernels import density
-from asterism.kernels.density import Normals
+from asterism.kernels.density import Normals, visit_of
 from asterism.kernels.shares import sum_scores
-from asterism.kernels.visits import visit_of
 
 STRUCTURES = ("full", "tied", "diag", "spherical")
 EVERY = pytest.mark.parametrize("structure", STRUCTURES)

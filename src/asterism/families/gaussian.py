@@ -209,6 +209,17 @@ class GaussianFamily:
         climbed = float(sums[1 if assignment == "hard" else 0])
         return visit.mass(sums), climbed, GaussianSums(sums, visit, self.form)
 
+    def look(self, params: GaussianParams, log_weights: Vector, block: Block) -> tuple[Vector, float, float]:
+        """(n,) labels, as -1 - label where rounding may have decided; sum w log p(x), and sum w max log pi p(x | c).
+
+        As ``summarize`` without the sums; the likelihood is NaN where a cell is missing. Absent rows have no label.
+        """
+        from asterism.kernels.shares import LOOK
+
+        visit, notes = self.prepare(params, log_weights, block.rows.dtype), np.empty(len(block))
+        sums = visit.sums(block.rows, block.weights, LOOK, notes)
+        return notes, float(sums[0]), float(sums[1])
+
     def prepare(self, params: GaussianParams, log_weights: Vector, dtype: np.dtype[Any]) -> Visit:
         """What all blocks of a step need, made when it is first asked for."""
         from asterism.kernels.density import visit_for

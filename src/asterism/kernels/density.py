@@ -18,7 +18,18 @@ from asterism.kernels.full import full_scores
 from asterism.kernels.normals import DOUBLE, Floats, Kind, Normals, Vector, at, centers_of, padded, scaled
 from asterism.kernels.shares import DRAW, HARD, SOFT
 from asterism.kernels.tied import tied_scores
-from asterism.kernels.visits import GaussianTotals, Visit, visit_of
+from asterism.kernels.visits import (
+    NEAR,
+    DiagonalVisit,
+    FarSphericalVisit,
+    FarTiedVisit,
+    FullVisit,
+    GaussianTotals,
+    SphericalVisit,
+    TiedVisit,
+    Visit,
+)
+from asterism.kernels.wide_visits import FEWEST, WideTiedVisit, WideVisit
 
 MODES = {"soft": SOFT, "hard": HARD, "draw": DRAW, "stochastic": DRAW}
 NO_DRAWS = np.empty(0)
@@ -36,6 +47,26 @@ def visit_for(normals: Normals, reference: Vector, log_weights: Vector, rows: Ki
         kept = visit_of(normals, reference, log_weights, kind)
         normals.made["visit", rows] = kept
     return kept
+
+
+def visit_of(normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> Visit:
+    """The visit of a structure: in products where rows are wide, group by group where means are far apart."""
+    k, d = normals.offsets.shape
+    wide = d >= FEWEST
+    how: type[Visit]
+    if normals.factors.ndim == 3 and len(normals.factors) == k:
+        how = FullVisit
+    elif normals.factors.ndim == 3 and normals.reach <= NEAR[kind]:
+        how = WideTiedVisit if wide else TiedVisit
+    elif normals.factors.ndim == 3:
+        how = FarTiedVisit
+    elif wide and normals.reach <= NEAR[kind]:
+        how = WideVisit
+    elif normals.factors.shape[1] < d:
+        how = SphericalVisit if normals.reach <= NEAR[kind] else FarSphericalVisit
+    else:
+        how = DiagonalVisit
+    return how(normals, reference, log_weights, kind)
 
 
 def gaussian_pass(

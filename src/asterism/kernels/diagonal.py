@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
 from asterism.kernels.lanes import TILE, load_tile, unload_tile
-from asterism.kernels.shares import lane_mass, share_out
+from asterism.kernels.shares import LOOK, bring_notes, lane_mass, share_out, take_notes
 
 GROUPS = 8  # scored together: their scores stay in the first cache while columns pass by
 
@@ -30,7 +30,7 @@ def diagonal_block(
     lines: Floats,  # (2, k, padded d) in: s and s (mu - g); their type is that of the arithmetic
     constants: Floats,  # (k,) in: log pi + sum log s - d/2 log 2 pi
     mode: int,
-    draws: NDArray[np.float64],  # (n,) in; or none
+    notes: NDArray[np.float64],  # (n,) in or out, as ``mode`` has it; or none
     near: bool,  # whether moments are about g
     mass: NDArray[np.float64],  # (k,) added to
     moments: NDArray[np.float64],  # (2, even k, padded d) added to: sums of w r y and w r y^2
@@ -41,14 +41,16 @@ def diagonal_block(
     tile = np.zeros(width * TILE, lines.dtype)
     scores = np.zeros(moments.shape[1] * TILE, lines.dtype)
     work = np.empty((4, TILE), lines.dtype)
-    w, chance = np.zeros(TILE, lines.dtype), np.zeros(TILE)
+    w, here = np.zeros(TILE, lines.dtype), np.zeros(TILE)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         load_tile(rows, weights, origin, first, tile, w)
-        for i in range(min(TILE, len(draws) - first)):
-            chance[i] = draws[first + i]
+        take_notes(notes, first, here)
         score_diagonal(tile, lines, constants, scores)
-        share_out(scores, k, w, chance, mode, work, totals)
+        share_out(scores, k, w, here, mode, work, totals)
+        if mode == LOOK:
+            bring_notes(here, first, notes)
+            continue
         for c in range(k):
             mass[c] += lane_mass(scores[c * TILE : (c + 1) * TILE])
         if near:

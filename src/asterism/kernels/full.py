@@ -19,7 +19,7 @@ from asterism.kernels.lanes import (
     unload_tile,
     weigh_tile,
 )
-from asterism.kernels.shares import lane_mass, pick_rows, share_out
+from asterism.kernels.shares import LOOK, bring_notes, lane_mass, pick_rows, share_out, take_notes
 
 GATHER_COLUMNS = 16  # from so many columns on, products are dearer than putting rows side by side
 LANES = 16  # gathered rows are padded to a multiple of this
@@ -36,7 +36,7 @@ def full_block(
     factors: Floats,  # (k, padded d, padded d) in: W, lower triangular
     constants: Floats,  # (k,) in: log pi + log det W - d/2 log 2 pi
     mode: int,
-    draws: NDArray[np.float64],  # (n,) in; or none
+    notes: NDArray[np.float64],  # (n,) in or out, as ``mode`` has it; or none
     mass: NDArray[np.float64],  # (k,) added to
     sums: NDArray[np.float64],  # (k, d) added to: sum w r (x - mean)
     scatters: NDArray[np.float64],  # (k, padded d, padded d) added to: sum w r (x - mean)(x - mean)', lower
@@ -50,17 +50,19 @@ def full_block(
     scores = np.empty(k * TILE, offsets.dtype)
     y, work = np.empty(LINES * TILE, offsets.dtype), np.empty((4, TILE), offsets.dtype)
     w, r = np.zeros(TILE, offsets.dtype), np.zeros(TILE, offsets.dtype)
-    chance = np.zeros(TILE)
+    here = np.zeros(TILE)
     pick = np.empty(TILE + 1, np.int64)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         load_tile(rows, weights, origin, first, tile, w)
-        for i in range(min(TILE, len(draws) - first)):
-            chance[i] = draws[first + i]
+        take_notes(notes, first, here)
         for c in range(k):
             shift_tile(tile, offsets[c], z)
             score_full(z, factors[c], constants[c], y, scores[c * TILE : (c + 1) * TILE])
-        share_out(scores, k, w, chance, mode, work, totals)
+        share_out(scores, k, w, here, mode, work, totals)
+        if mode == LOOK:
+            bring_notes(here, first, notes)
+            continue
         for c in range(k):
             mine = scores[c * TILE : (c + 1) * TILE]
             share = lane_mass(mine)

@@ -26,6 +26,7 @@ Kind = np.dtype[Any]  # of the arithmetic
 
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 MOST_GROWTH = 64.0  # see ``Normals.precision``
+LEAST_SQUARE, MOST_SQUARE = 2.0**-80, 2.0**80  # mean squares whose sums float32 holds, outliers included
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,12 @@ class Normals:
 
         Rounding x_j and mu_j to float32 moves W z by about 2^-24 sqrt(sum_j W_j^2 (x_j^2 + mu_j^2)) standard
         deviations (roundings have all signs); where this growth is at most ``MOST_GROWTH`` (columns not nearly
-        dependent, means not many standard deviations apart), by less than 4e-6.
+        dependent, means not many standard deviations apart), by less than 4e-6. Squares must be numbers that float32
+        has, in whatever unit the columns are.
         """
-        return SINGLE if rows == SINGLE and self.growth(size) <= MOST_GROWTH else DOUBLE
+        if rows != SINGLE or size.min() < LEAST_SQUARE or size.max() > MOST_SQUARE:
+            return DOUBLE
+        return SINGLE if self.growth(size) <= MOST_GROWTH else DOUBLE
 
     @cached_property
     def heights(self) -> Vector:

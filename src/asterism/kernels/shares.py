@@ -21,11 +21,12 @@ from asterism.kernels.exponential import lane_exp, lane_log
 from asterism.kernels.lanes import TILE
 
 CUT64, CUT32 = 40.0, np.float32(25.0)  # nats
-SOFT, HARD, DRAW = (
-    0,
-    1,
-    2,
-)  # a row to all groups by their shares; to the likeliest; to one drawn by the shares
+# A row to all groups by their shares; to the likeliest; to one drawn by the shares; to none: only its label is told.
+SOFT, HARD, DRAW, LOOK = 0, 1, 2, 3
+# What rounding may do to the difference of two scores: SLACK (BESIDE + |score|). BESIDE is the largest square of what
+# is subtracted, ``visits.NEAR`` squared; the factor leaves a sum of hundreds of columns ten standard errors.
+SLACK64, SLACK32 = 2.0**-47, np.float32(2.0**-18)
+BESIDE64, BESIDE32 = 1e4, np.float32(64.0)
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -40,12 +41,27 @@ def _cut_of(x: Any) -> Any:
     return (lambda x: CUT32) if x == types.float32 else (lambda x: CUT64)  # noqa: ARG005
 
 
+def slack_of(score: Any) -> Any:
+    """What rounding may do to the difference of two scores, in compiled code only."""
+    single = isinstance(score, np.float32)
+    return SLACK32 * (BESIDE32 + abs(score)) if single else SLACK64 * (BESIDE64 + abs(score))
+
+
+@overload(slack_of, strict=False, inline="always")
+def _slack_of(score: Any) -> Any:
+    if score == types.float32:
+        return lambda score: SLACK32 * (BESIDE32 + abs(score))
+    return lambda score: SLACK64 * (BESIDE64 + abs(score))
+
+
 @kernel
 def share_out(
     scores: Floats,  # (k * TILE,) in: log pi p; out: w r
     k: int,
     w: Floats,  # (TILE,) in
-    draws: NDArray[np.float64],  # (TILE,) in: numbers of [0, 1), where groups are drawn
+    draws: NDArray[
+        np.float64
+    ],  # (TILE,) in: numbers of [0, 1), where groups are drawn; out: labels, for LOOK
     mode: int,
     work: Floats,  # (4, TILE): best twice, sum, 1 / sum
     totals: NDArray[np.float64],  # (2,) added to: sum w log sum exp(s), sum w max s
@@ -65,6 +81,9 @@ def share_out(
             scores[p + i] = e
             total[i] += e
     add_totals(best, total, w, totals)
+    if mode == LOOK:
+        note_labels(scores, k, best, work, draws)
+        return
     if mode != SOFT:
         pick_one(scores, k, w, total, draws, mode)
         return
@@ -74,6 +93,45 @@ def share_out(
         p = c * TILE
         for i in range(TILE):
             scores[p + i] *= scale[i]
+
+
+@kernel
+def note_labels(
+    scores: Floats,  # (k * TILE,) in: shares times total, 1 for the best
+    k: int,
+    best: Floats,  # (TILE,) in: its score
+    work: Floats,  # (4, TILE): the last two are free
+    labels: NDArray[
+        np.float64
+    ],  # (TILE,) out: the best group c; -1 - c where rounding may have made it the best
+) -> None:
+    """Labels without a branch: where two groups are both the best their numbers add up, but then it is too close."""
+    close, limit = work[2], work[3]
+    for i in range(TILE):
+        limit[i] = 1 - slack_of(best[i])
+        close[i], labels[i] = 0.0, 0.0
+    for c in range(k):
+        p = c * TILE
+        for i in range(TILE):
+            e = scores[p + i]
+            close[i] += 1 if e > limit[i] else 0
+            labels[i] += c if e == 1 else 0
+    for i in range(TILE):
+        labels[i] = labels[i] if close[i] < 1.5 else -1.0 - labels[i]
+
+
+@kernel
+def take_notes(notes: NDArray[np.float64], first: int, here: NDArray[np.float64]) -> None:
+    """What stands beside the rows of a tile, if anything does."""
+    for i in range(min(TILE, len(notes) - first)):
+        here[i] = notes[first + i]
+
+
+@kernel
+def bring_notes(here: NDArray[np.float64], first: int, notes: NDArray[np.float64]) -> None:
+    """Put beside the rows what a tile found."""
+    for i in range(min(TILE, len(notes) - first)):
+        notes[first + i] = here[i]
 
 
 @kernel

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
 from asterism.kernels.lanes import TILE, add_cross_products, load_tile
-from asterism.kernels.shares import lane_mass, share_out
+from asterism.kernels.shares import LOOK, bring_notes, lane_mass, share_out, take_notes
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -29,7 +29,7 @@ def spherical_block(
     centers: Floats,  # (even k, padded d) in: mu - g; their type is that of the arithmetic
     lines: Floats,  # (2, k) in: s^2, and constant - s^2 ||mu - g||^2 / 2
     mode: int,
-    draws: NDArray[np.float64],  # (n,) in; or none
+    notes: NDArray[np.float64],  # (n,) in or out, as ``mode`` has it; or none
     mass: NDArray[np.float64],  # (k,) added to
     sums: NDArray[np.float64],  # (even k, padded d) added to: sum w r (x - g)
     squares: NDArray[np.float64],  # (k,) added to: sum w r ||x - g||^2 / 2
@@ -41,15 +41,17 @@ def spherical_block(
     halves = np.zeros(TILE, centers.dtype)
     scores = np.zeros(len(centers) * TILE, centers.dtype)
     work = np.empty((4, TILE), centers.dtype)
-    w, chance = np.zeros(TILE, centers.dtype), np.zeros(TILE)
+    w, here = np.zeros(TILE, centers.dtype), np.zeros(TILE)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         load_tile(rows, weights, origin, first, tile, w)
-        for i in range(min(TILE, len(draws) - first)):
-            chance[i] = draws[first + i]
+        take_notes(notes, first, here)
         half_squares(tile, halves)
         score_spherical(tile, halves, centers, lines, scores)
-        share_out(scores, k, w, chance, mode, work, totals)
+        share_out(scores, k, w, here, mode, work, totals)
+        if mode == LOOK:
+            bring_notes(here, first, notes)
+            continue
         for c in range(k):
             mine = scores[c * TILE : (c + 1) * TILE]
             mass[c] += lane_mass(mine)

@@ -27,7 +27,7 @@ from asterism.kernels.lanes import (
     scale_tile,
     unload_tile,
 )
-from asterism.kernels.shares import lane_mass, share_out
+from asterism.kernels.shares import LOOK, bring_notes, lane_mass, share_out, take_notes
 from asterism.kernels.spherical import half_squares, score_spherical
 
 Floats = NDArray[Any]  # float32 or float64
@@ -42,7 +42,7 @@ def tied_block(
     whitened: Floats,  # (even k, padded d) in: W (mean - g)
     lines: Floats,  # (2, k) in: ones, and constant - ||W (mean - g)||^2 / 2
     mode: int,
-    draws: NDArray[np.float64],  # (n,) in; or none
+    notes: NDArray[np.float64],  # (n,) in or out, as ``mode`` has it; or none
     mass: NDArray[np.float64],  # (k,) added to
     sums: NDArray[np.float64],  # (even k, padded d) added to: sum w r (x - g)
     scatter: NDArray[np.float64],  # (padded d, padded d) added to: sum w (x - g)(x - g)', lower triangle
@@ -55,16 +55,18 @@ def tied_block(
     halves = np.zeros(TILE, factor.dtype)
     scores = np.zeros(len(sums) * TILE, factor.dtype)
     work = np.empty((4, TILE), factor.dtype)
-    w, chance = np.zeros(TILE, factor.dtype), np.zeros(TILE)
+    w, here = np.zeros(TILE, factor.dtype), np.zeros(TILE)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         load_tile(rows, weights, origin, first, tile, w)
-        for i in range(min(TILE, len(draws) - first)):
-            chance[i] = draws[first + i]
+        take_notes(notes, first, here)
         whiten(tile, factor, y)
         half_squares(y, halves)
         score_spherical(y, halves, whitened, lines, scores)
-        share_out(scores, k, w, chance, mode, work, totals)
+        share_out(scores, k, w, here, mode, work, totals)
+        if mode == LOOK:
+            bring_notes(here, first, notes)
+            continue
         for c in range(k):
             mass[c] += lane_mass(scores[c * TILE : (c + 1) * TILE])
         add_cross_products(scores, tile, sums)

@@ -75,8 +75,12 @@ class Visit(ABC):
         )
 
     @abstractmethod
-    def sums(self, rows: Floats, weights: Vector, mode: int, draws: Vector) -> Vector:
-        """What the shares of the rows of a block add up to; the log-likelihoods stand first, then the masses."""
+    def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
+        """What the shares of the rows of a block add up to; the log-likelihoods stand first, then the masses.
+
+        ``notes`` (n,): numbers of [0, 1) where groups are drawn; where only labels are asked for, they come out
+        here, as -1 - label where rounding may have decided (``shares.note_labels``); otherwise none.
+        """
 
     @abstractmethod
     def totals(self, sums: Vector) -> GaussianTotals:
@@ -114,11 +118,11 @@ class FullVisit(Visit):
         self._heights, self._origin = self.constants.astype(kind), at(reference).astype(kind)
         self._room((self.k, self.d), self._factors.shape)
 
-    def sums(self, rows: Floats, weights: Vector, mode: int, draws: Vector) -> Vector:
+    def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
         """sum w r z and the lower triangle of sum w r z z', z = x - mu, of every group."""
         sums, (heights, mass, first, lower) = self._empty()
         full_block(
-            rows, weights, self._origin, self._offsets, self._factors, self._heights, mode, draws,
+            rows, weights, self._origin, self._offsets, self._factors, self._heights, mode, notes,
             mass, first, lower, heights,
         )  # fmt: skip
         return sums
@@ -147,11 +151,11 @@ class TiedVisit(Visit):
         self._origin = np.stack([reference, normals.middle]).astype(kind)
         self._room(self._centers.shape, self._factor.shape)
 
-    def sums(self, rows: Floats, weights: Vector, mode: int, draws: Vector) -> Vector:
+    def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
         """sum w r z of every group, and one sum w z z', z = x - middle."""
         sums, (heights, mass, first, lower) = self._empty()
         tied_block(
-            rows, weights, self._origin, self._factor, self._centers, self._lines, mode, draws,
+            rows, weights, self._origin, self._factor, self._centers, self._lines, mode, notes,
             mass, first, lower, heights,
         )  # fmt: skip
         return sums
@@ -177,11 +181,11 @@ class DiagonalVisit(Visit):
         self._origin = np.stack([reference, normals.middle]).astype(kind)
         self._room((2, self.k + self.k % 2, self._lines.shape[2]))
 
-    def sums(self, rows: Floats, weights: Vector, mode: int, draws: Vector) -> Vector:
+    def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
         """sum w r y and sum w r y^2 of every group and column."""
         sums, (heights, mass, moments) = self._empty()
         diagonal_block(
-            rows, weights, self._origin, self._lines, self._heights, mode, draws, self._near,
+            rows, weights, self._origin, self._lines, self._heights, mode, notes, self._near,
             mass, moments, heights,
         )  # fmt: skip
         return sums
@@ -210,11 +214,11 @@ class SphericalVisit(Visit):
         self._origin = np.stack([reference, normals.middle]).astype(kind)
         self._room(self._centers.shape, (self.k,))
 
-    def sums(self, rows: Floats, weights: Vector, mode: int, draws: Vector) -> Vector:
+    def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
         """sum w r z of every group and column, and sum w r ||z||^2 / 2, z = x - middle."""
         sums, (heights, mass, first, halves) = self._empty()
         spherical_block(
-            rows, weights, self._origin, self._centers, self._lines, mode, draws, mass, first, halves, heights
+            rows, weights, self._origin, self._centers, self._lines, mode, notes, mass, first, halves, heights
         )
         return sums
 
@@ -258,21 +262,6 @@ class FarSphericalVisit(_OneEach, DiagonalVisit):
         """What columns scatter, together."""
         found = super().totals(sums)
         return found._replace(scatters=found.scatters.sum(axis=1, keepdims=True))
-
-
-def visit_of(normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> Visit:
-    """The visit of a structure."""
-    k, d = normals.offsets.shape
-    how: type[Visit]
-    if normals.factors.ndim == 3 and len(normals.factors) == k:
-        how = FullVisit
-    elif normals.factors.ndim == 3:
-        how = TiedVisit if normals.reach <= NEAR[kind] else FarTiedVisit
-    elif normals.factors.shape[1] == 1 and d > 1:
-        how = SphericalVisit if normals.reach <= NEAR[kind] else FarSphericalVisit
-    else:
-        how = DiagonalVisit
-    return how(normals, reference, log_weights, kind)
 
 
 # --- small parts --------------------------------------------------------------------------------------------------

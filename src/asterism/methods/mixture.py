@@ -23,7 +23,7 @@ from asterism.families.gaussian import GaussianFamily
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import Frame, survey
 from asterism.methods.kmeans import check_settings
-from asterism.methods.posterior import Mixture, look_back
+from asterism.methods.posterior import Mixture, look_once_more
 from asterism.methods.repair import on_their_own, report
 from asterism.methods.starts import (
     expected_of,
@@ -145,7 +145,8 @@ def _finish(source: Source, em: EM, run: Run[MixtureModel], total: float) -> Mix
     """Labels and likelihood of the mixture that is returned, in one last pass."""
     model = run.model if run.model.best is None else run.model.best[1]
     mixture = Mixture(em.family, model.weights, model.params)
-    labels, found = map_reduce(source, partial(look_back, mixture))
+    em.prepare(model, source.dtype)
+    labels, found = map_reduce(source, partial(look_once_more, mixture, model.log_weights))
     _warn_of(source, em, run, found.mass)
     prior = em.family.log_prior(model.params)
     history = [-value / total for value in run.history] + [(found.log_likelihood + prior) / total]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, block_of
 from asterism.data.finite import require_finite
 from asterism.data.source import Source
 from asterism.engines.reduce import map_rows, reduce
@@ -76,6 +76,24 @@ def look_back(mixture: Mixture, block: Block) -> tuple[NDArray[np.int32], Told]:
             surprise += float(w[here] @ (heights[at] - tops[at])[here])
     mass = np.bincount(labels, block.weights, mixture.k).astype(np.float64)
     return labels, Told(total, surprise, mass)
+
+
+def look_once_more(mixture: Mixture, log_weights: Vector, block: Block) -> tuple[NDArray[np.int32], Told]:
+    """``look_back`` by the pass of the steps before it, where the family has one that tells labels too.
+
+    Labels are those of ``look_back``: rows that rounding may have decided are asked again.
+    """
+    look = getattr(mixture.family, "look", None)
+    notes, height, best = look(mixture.params, log_weights, block) if look else (None, np.nan, 0.0)
+    if not np.isfinite(height):
+        return look_back(mixture, block)  # a cell is missing
+    labels = notes.astype(np.int32)
+    again = (notes < 0) | (block.weights == 0)
+    if again.any():
+        with np.errstate(all="ignore"):  # absent rows may hold anything
+            labels[again] = _labels(mixture, block_of(block.rows[again]))
+    mass = np.bincount(labels, block.weights, mixture.k).astype(np.float64)
+    return labels, Told(height, height - best, mass)
 
 
 def told(mixture: Mixture, source: Source) -> Told:

@@ -1,0 +1,105 @@
+"""Visits of wide rows: what ``visits`` does for any, in products (``kernels.wide``)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from asterism.kernels.normals import Floats, Kind, Normals, Vector
+from asterism.kernels.products import BYTES, FOUR, panels_of
+from asterism.kernels.visits import GaussianTotals, Visit, over, symmetric
+from asterism.kernels.wide import wide_block, wide_tied_block
+
+FEWEST = 24  # columns from which on products are faster
+
+
+class WideVisit(Visit):
+    """Round or diagonal groups; sums are about one point."""
+
+    def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
+        super().__init__(normals, reference, log_weights, kind)
+        precisions = normals.squared_factors
+        self._round = precisions.shape[1] < self.d
+        self._panels, columns = linear(normals.apart * precisions, precisions, self.constants, kind)
+        self._origin = np.stack([reference, normals.middle]).astype(kind)
+        self._room(room_for(self.k, columns, kind))
+        self._ones = columns - 1
+
+    def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
+        """sum w r (x, ||x||^2 / 2, 1) or sum w r (x, x^2, 1) of every group, x from the middle."""
+        sums, (heights, mass, moments) = self._empty()
+        squares = not self._round
+        wide_block(rows, weights, self._origin, self._panels, self.k, squares, mode, notes, moments, heights)
+        mass[:] = moments[: self.k, self._ones]
+        return sums
+
+    def totals(self, sums: Vector) -> GaussianTotals:
+        """Squares less squares of the shifts; of round groups columns together."""
+        heights, mass, moments = self._parts(sums)
+        first, second = moments[: self.k, : self.d], moments[: self.k, self.d : self._ones]
+        means = over(first, mass)
+        between = means * first
+        if self._round:
+            second, between = 2.0 * second, between.sum(axis=1, keepdims=True)
+        shifts = np.where(mass[:, None] > 0, means - self.normals.apart, 0.0)
+        scatters = np.maximum(second - between, 0.0)
+        return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
+
+
+class WideTiedVisit(Visit):
+    """One matrix for all; sums are about one point."""
+
+    def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
+        super().__init__(normals, reference, log_weights, kind)
+        self._factor = normals.once("panels", kind, lambda: panels_of(normals.factors[0], kind))
+        self._panels, columns = linear(normals.whitened, np.ones((self.k, 1)), self.constants, kind)
+        self._origin = np.stack([reference, normals.middle]).astype(kind)
+        width = room_for(1, self.d, kind)[1]
+        self._room(room_for(self.k, columns, kind), (width, width))
+        self._ones = columns - 1
+
+    def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
+        """sum w r (x, ., 1) of every group, and one sum w x x', x from the middle."""
+        sums, (heights, mass, first, lower) = self._empty()
+        wide_tied_block(
+            rows,
+            weights,
+            self._origin,
+            self._factor,
+            self._panels,
+            self.k,
+            mode,
+            notes,
+            first,
+            lower,
+            heights,
+        )
+        mass[:] = first[: self.k, self._ones]
+        return sums
+
+    def totals(self, sums: Vector) -> GaussianTotals:
+        """What rows scatter less what the means do."""
+        heights, mass, first, lower = self._parts(sums)
+        means = over(first[: self.k, : self.d], mass)  # from the middle
+        scatters = symmetric(lower[None], self.d)
+        scatters[0] -= (means * mass[:, None]).T @ means
+        shifts = np.where(mass[:, None] > 0, means - self.normals.apart, 0.0)
+        return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
+
+
+def linear(slopes: Vector, precisions: Vector, constants: Vector, kind: Kind) -> tuple[Floats, int]:
+    """Panels of (slopes | precisions | constants) as ``kernels.wide`` multiplies them, and their columns.
+
+    Of the numbers as they were rounded: the constant belongs to the square that they complete,
+    slope x - precision x^2 / 2 = slope^2 / (2 precision) - precision (x - slope / precision)^2 / 2.
+    """
+    a, p = slopes.astype(kind).astype(np.float64), precisions.astype(kind).astype(np.float64)
+    heights = constants - 0.5 * (a * a / p).sum(axis=1)
+    each = p.shape[1] == a.shape[1]
+    lines = np.concatenate([a, -0.5 * p if each else -p, heights[:, None]], axis=1)
+    return panels_of(lines, kind), lines.shape[1]
+
+
+def room_for(k: int, columns: int, kind: Kind) -> tuple[int, int]:
+    """Whole fours of groups, whole vectors of columns."""
+    lanes = BYTES // kind.itemsize
+    return -(-k // FOUR) * FOUR, -(-columns // lanes) * lanes
