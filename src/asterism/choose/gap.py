@@ -44,21 +44,21 @@ class Gap:
         return ks[-1] if ks else None
 
 
-def gap_statistic(rows: Rows, ks: Sequence[int], *, seed: int = 0, references: int = REFERENCES) -> Gap:
-    """The gap of every k, on rows in memory."""
-    own = _logs(rows, ks, seed)
+def gap_statistic(
+    rows: Rows, ks: Sequence[int], *, seed: int = 0, references: int = REFERENCES, max_iter: int = 30
+) -> Gap:
+    """The gap of every k, on rows in memory; ``max_iter`` steps of k-means at most, here and there alike."""
+    own = _logs(rows, ks, seed, max_iter)
     box = _Box.of(rows)
-    logs = [
-        _logs(Rows(box.draw(len(rows), np.random.default_rng([seed, b])), rows.weights), ks, seed)
-        for b in range(references)
-    ]
+    draws = (box.draw(len(rows), np.random.default_rng([seed, b])) for b in range(references))
+    logs = [_logs(Rows(draw, rows.weights), ks, seed, max_iter) for draw in draws]
     gap = {k: float(np.mean([log[k] for log in logs]) - own[k]) for k in ks}
     spread = np.sqrt(1.0 + 1.0 / references)
     return Gap(gap, {k: float(np.std([log[k] for log in logs]) * spread) for k in ks})
 
 
-def _logs(rows: Rows, ks: Sequence[int], seed: int) -> dict[int, float]:
-    fits = fit_kmeans_path(rows.source, list(ks), n_init=2, max_iter=30, tol=TOL, seed=seed)
+def _logs(rows: Rows, ks: Sequence[int], seed: int, max_iter: int) -> dict[int, float]:
+    fits = fit_kmeans_path(rows.source, list(ks), n_init=2, max_iter=max_iter, tol=TOL, seed=seed)
     return {k: float(np.log(max(fit.inertia, np.finfo(float).tiny))) for k, fit in fits.items()}
 
 
