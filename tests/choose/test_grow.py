@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from asterism.choose.climb import AHEAD, CHEAP, Peaks, hopeful
-from asterism.choose.grow import cheapest_mergers, merge, moments_of_labels, splits
+from asterism.choose.grow import cheapest_mergers, merge, moments_of_labels, moments_of_nearest, splits
 from asterism.choose.sweep import sweep
-from asterism.choose.together import Advanced
 from asterism.data.source import ArraySource
 from asterism.engines.context import engine
 from asterism.families.gaussian import GaussianFamily
@@ -29,6 +27,18 @@ def test_moments_of_labels_are_sums_over_rows():
         np.testing.assert_allclose(found.means[c], np.average(x, axis=0, weights=v))
         np.testing.assert_allclose(found.scatters[c], np.cov(x.T, aweights=v, ddof=0) * v.sum())
     assert found.mass[4] == 0.0
+
+
+def test_moments_of_nearest_are_those_of_rows_so_labelled():
+    w = RNG.uniform(0.5, 2.0, len(GROUPS))
+    reference, unit = np.array([1.0, -2.0, 5.0]), np.array([2.0, 1.0, 0.5])
+    centers = PLACES + RNG.normal(0.0, 0.3, PLACES.shape) - reference
+    apart = ((GROUPS - reference)[:, None] - centers[None]) / unit
+    labels = (apart**2).sum(axis=2).argmin(axis=1).astype(np.int32)
+    found = moments_of_nearest(ArraySource(GROUPS, w), centers, unit, reference)
+    true = moments_of_labels(GROUPS - reference, w, labels, 4)
+    for part in ("mass", "means", "scatters"):
+        np.testing.assert_allclose(getattr(found, part), getattr(true, part), rtol=1e-9, atol=1e-8)
 
 
 def test_a_split_halves_a_normal_group_across_its_longest_axis():
@@ -71,14 +81,6 @@ def test_the_two_that_lie_together_are_the_cheapest_to_merge(form):
     assert cheapest_mergers(four, form, 1) == [(2, 3)]
 
 
-def test_peaks_keep_the_highest_that_differ():
-    peaks = Peaks(most=2, weight=1000.0)
-    peaks.add([Advanced(h, True, lambda h=h: h) for h in (5.0, 9.0, 9.05, 7.0)])
-    assert [height for height, _ in peaks.found] == [9.05, 7.0]
-    peaks.add([Advanced(8.0, True, lambda: 8.0)])
-    assert [height for height, _ in peaks.found] == [9.05, 8.0]
-
-
 def test_a_sweep_finds_touching_groups_and_is_the_same_on_any_number_of_threads():
     rng = np.random.default_rng(4)
     centers = 1.8 * rng.standard_normal((7, 3))
@@ -95,12 +97,3 @@ def test_a_sweep_finds_touching_groups_and_is_the_same_on_any_number_of_threads(
         if k > 1:
             assert heights[name, k] > heights[name, k - 1] - 3.0, (name, k)
         assert heights["VVV", k] > max(heights["VII", k], heights["EEE", k]) - 3.0
-
-
-def test_a_mixture_that_is_behind_but_faster_goes_on_and_one_at_the_same_height_does_not():
-    first, fast, slow, twin = (
-        Advanced(height, False, lambda: None, gain)
-        for height, gain in ((-100.0, 1.0), (-120.0, 20.1 / AHEAD), (-120.0, 19.9 / AHEAD), (-100.0, 50.0))
-    )
-    assert hopeful(2, [first, twin, fast, slow], weight=1000.0) == [first, fast]
-    assert hopeful(CHEAP + 1, [first, twin, fast, slow], weight=1000.0) == [first]

@@ -1,26 +1,25 @@
 """The search of a sweep over normal mixtures: every cell starts again and again from its neighbours.
 
-A cell is a structure and a number of components. On the sample, in rounds:
+A cell is a structure and a number of components. In rounds, on rows with the table's moments (``choose.matched``):
 
 1. From the best mixture of every cell, moments of its components (``choose.grow``).
 2. Proposals: every split of k - 1 components, the cheapest mergers of k + 1, the moments of other structures.
 3. All of them take two steps on some rows; of each cell the best few go on, on all rows of the sample.
 
-Cells whose neighbours have not changed are left alone, so rounds become shorter. The sample cannot tell mixtures
-apart that differ less than its own chance does: the best few of each cell take a few steps on the whole table. Which
-of two is ahead after so few says little where the other is faster: in cells of few components, which are cheap, those
-that may still pass the first go on with it.
+Cells whose neighbours have not changed are left alone, so rounds become shorter, until nothing changes. The best few
+of each cell that lie apart (``choose.peaks``) are for the whole table to choose from (``choose.race``); where
+components are few, steps are cheap and optima many, so there are more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from asterism.choose.grow import cheapest_mergers, merge, moments_of, moments_of_labels, splits
+from asterism.choose.peaks import Peaks, Place
 from asterism.choose.together import Advanced, Begun, Candidate, advance
 from asterism.data.block import Vector
 from asterism.data.source import ArraySource, Source
@@ -29,42 +28,16 @@ from asterism.families.gaussian_statistic import GaussianStatistic
 from asterism.methods.em import EM
 from asterism.methods.starts import Sample
 
-Place = tuple[str, int]  # name of the family, number of components
 Labels = NDArray[np.int32]
 
 FIRST, LOOK, CLIMB = 4, 2, 4  # EM steps: of a partition, of a proposal on some rows, of those that go on
-TELL, RACE = 3, 8  # of the few of a cell on the whole table, and of those that are not far apart
-AHEAD = 3.0  # steps' gains by which one may be behind the first
-CHEAP = 8  # components a mixture that races has at most
-ROUNDS = 3  # on the sample
+ROUNDS = 6  # at most
 LOOKED_AT = 1024  # rows of the sample that sort proposals out
 MERGERS = 2
-GO_ON = {"full": 2, "tied": 3, "diag": 3, "round": 3}  # proposals of a cell; those of cheap forms are cheap
-HANDED_ON = {"full": 2, "tied": 3, "diag": 3, "round": 3}  # mixtures of a cell
-SAME = 1e-4  # a row: mixtures of one cell that differ by less in height are taken for one
-
-
-@dataclass
-class Peaks:
-    """The best mixtures of a cell so far, from the highest down."""
-
-    most: int
-    weight: float  # of the rows
-    found: list[tuple[float, Candidate]] = field(default_factory=list)
-
-    @property
-    def top(self) -> Candidate:
-        """The best."""
-        return self.found[0][1]
-
-    def add(self, ends: Iterable[Advanced]) -> None:
-        """Take what is among the highest, and unlike the others."""
-        kept: list[tuple[float, Candidate]] = []
-        both: list[tuple[float, Candidate | Advanced]] = [*((end.height, end) for end in ends), *self.found]
-        for height, one in sorted(both, key=lambda pair: -pair[0]):
-            if len(kept) < self.most and (not kept or kept[-1][0] - height > SAME * self.weight):
-                kept.append((height, one.candidate if isinstance(one, Advanced) else one))
-        self.found = kept
+COMPONENTS = 24  # a cell may have in all its mixtures that go on, and that are handed on, if not too many
+GO_ON = {"full": 2, "tied": 3, "diag": 3, "round": 3}, 6  # but at least and at most so many proposals
+HANDED_ON = {"full": 3, "tied": 4, "diag": 4, "round": 4}, 8  # mixtures
+SAME = 1e-4  # a row: a cell that is higher by less has not changed
 
 
 def climbed(
@@ -81,55 +54,14 @@ def climbed(
         moments = [moments_of_labels(sample.y, sample.w, mine, k) for mine in labels[k]]
         names = [name for name, number in wanted if number == k]
         starts += [((name, k), Begun(methods[name], one)) for name in names for one in moments]
-    peaks = _peaks(rows, starts, FIRST, float(sample.w.sum()))
+    peaks = {place: Peaks(_how_many(HANDED_ON, start.em, place[1])) for place, start in starts}
+    _keep(peaks, [place for place, _ in starts], advance(rows, [s for _, s in starts], FIRST, complete=True))
     changed = set(peaks)
     for _ in range(ROUNDS):
-        changed = _round(rows, methods, peaks, changed, sample.unit, some)
+        changed = _round(rows, methods, peaks, changed, sample, some)
+        if not changed:
+            break
     return [(place, candidate) for place, mine in peaks.items() for _, candidate in mine.found]
-
-
-def highest(source: Source, few: Sequence[tuple[Place, Candidate]], weight: float) -> dict[Place, Candidate]:
-    """Of a few mixtures of every cell, the one the whole table takes for the best."""
-    found = _ranked(source, few, TELL)
-    still = {place: hopeful(place[1], ends, weight) for place, ends in found.items()}
-    racing = [(place, end.candidate) for place, ends in still.items() if len(ends) > 1 for end in ends]
-    found.update(_ranked(source, racing, RACE))
-    return {place: ends[0].candidate for place, ends in found.items()}
-
-
-def hopeful(k: int, ends: Sequence[Advanced], weight: float) -> list[Advanced]:
-    """Of mixtures of one cell, the highest first, that one and those which may pass it.
-
-    Those of about the same height are on the way to the same end: one will do.
-    """
-    first = ends[0].height
-    apart = [end for end in ends[1:] if first - end.height > SAME * weight]
-    return [ends[0], *(end for end in apart if k <= CHEAP and end.height + AHEAD * end.gain > first)]
-
-
-def _ranked(
-    source: Source, starts: Sequence[tuple[Place, Candidate]], steps: int
-) -> dict[Place, list[Advanced]]:
-    """What the starts of every cell come to, the highest first."""
-    if not starts:
-        return {}
-    ends: dict[Place, list[Advanced]] = {}
-    moved = advance(source, [start for _, start in starts], steps, complete=True)
-    for (place, _), end in zip(starts, moved, strict=True):
-        ends.setdefault(place, []).append(end)
-    return {place: sorted(mine, key=lambda end: -end.height) for place, mine in ends.items()}
-
-
-def _peaks(
-    rows: Source,
-    starts: Sequence[tuple[Place, Begun]],
-    steps: int,
-    weight: float,
-) -> dict[Place, Peaks]:
-    """Every cell with what its starts come to."""
-    peaks = {place: Peaks(HANDED_ON[_form(start.em)], weight) for place, start in starts}
-    _keep(peaks, [place for place, _ in starts], advance(rows, [s for _, s in starts], steps, complete=True))
-    return peaks
 
 
 def _round(
@@ -137,15 +69,17 @@ def _round(
     methods: Mapping[str, EM],
     peaks: dict[Place, Peaks],
     changed: set[Place],
-    unit: Vector,
+    sample: Sample,
     some: Source,
 ) -> set[Place]:
     """Proposals for all cells with neighbours that have changed; the cells that have changed by them."""
-    moments = dict(zip(peaks, moments_of(rows, [mine.top for mine in peaks.values()]), strict=True))
+    givers = [place for place in peaks if place in changed]  # in the order of the cells: ties go to the first
+    found = moments_of(rows, [peaks[place].top for place in givers])
+    moments = dict(zip(givers, found, strict=True))
     proposals = [
         (place, Begun(methods[place[0]], one))
         for place in peaks
-        for one in _proposed(place, peaks, moments, changed, unit)
+        for one in _proposed(place, peaks, moments, sample.unit)
     ]
     if not proposals:
         return set()
@@ -156,44 +90,39 @@ def _round(
     going = [
         (place, end.candidate)
         for place, ends in best.items()
-        for end in sorted(ends, key=lambda end: -end.height)[: GO_ON[_form(methods[place[0]])]]
+        for end in sorted(ends, key=lambda end: -end.height)[: _how_many(GO_ON, methods[place[0]], place[1])]
     ]
     new = len(going)
-    going += [(place, mine.top) for place, mine in peaks.items()]
+    going += [(place, peaks[place].top) for place in best]
     places = [place for place, _ in going]
     ends = advance(rows, [candidate for _, candidate in going], CLIMB, complete=True)
     stayed = {place: end.height for place, end in zip(places[new:], ends[new:], strict=True)}
+    enough = SAME * float(sample.w.sum())
     after = {
         place
         for place, end in zip(places[:new], ends[:new], strict=True)
-        if end.height > stayed[place] + SAME * peaks[place].weight
+        if end.height > stayed[place] + enough
     }
     _keep(peaks, places, ends)
     return after
 
 
 def _proposed(
-    place: Place,
-    peaks: Mapping[Place, Peaks],
-    moments: Mapping[Place, GaussianStatistic],
-    changed: set[Place],
-    unit: Vector,
+    place: Place, peaks: Mapping[Place, Peaks], moments: Mapping[Place, GaussianStatistic], unit: Vector
 ) -> list[GaussianStatistic]:
+    """Moments to start a cell from, of those neighbours whose ``moments`` there are."""
     name, k = place
     if k == 1:
         return []
     found: list[GaussianStatistic] = []
-    if (name, k - 1) in changed:
+    if (name, k - 1) in moments:
         covariances = peaks[name, k - 1].top.model.params.covariances.full()
         found += splits(moments[name, k - 1], covariances, unit)
-    if (name, k + 1) in changed:
+    if (name, k + 1) in moments:
         more = moments[name, k + 1]
         form = _form(peaks[place].top.em)
         found += [merge(more, a, b) for a, b in cheapest_mergers(more, form, MERGERS)]
-    # In the order of the cells, not of the set: ties go to the first.
-    return found + [
-        moments[other] for other in peaks if other in changed and other[1] == k and other[0] != name
-    ]
+    return found + [mine for other, mine in moments.items() if other[1] == k and other[0] != name]
 
 
 def _keep(peaks: dict[Place, Peaks], places: Sequence[Place], ends: Sequence[Advanced]) -> None:
@@ -202,6 +131,12 @@ def _keep(peaks: dict[Place, Peaks], places: Sequence[Place], ends: Sequence[Adv
         mine.setdefault(place, []).append(end)
     for place, some in mine.items():
         peaks[place].add(some)
+
+
+def _how_many(limits: tuple[Mapping[str, int], int], em: EM, k: int) -> int:
+    """Mixtures of k components that a cell may have: the fewer components, the more."""
+    least, most = limits
+    return min(max(least[_form(em)], COMPONENTS // k), most)
 
 
 def _form(em: EM) -> str:

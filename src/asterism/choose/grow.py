@@ -13,6 +13,7 @@ A sweep starts every cell from its neighbours in k and in structure, again and a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -51,6 +52,15 @@ def moments_of(source: Source, candidates: Sequence[Candidate]) -> list[Gaussian
     return [
         GaussianStatistic(found.mass[a:b], found.means[a:b], found.scatters[a:b]) for a, b in pairwise(starts)
     ]
+
+
+def moments_of_nearest(source: Source, centers: Array, unit: Vector, reference: Vector) -> GaussianStatistic:
+    """The same of the rows nearest to each of some centres (k, d), offsets from the reference, in units (d,)."""
+    k, d = centers.shape
+    factors = np.broadcast_to(np.diag(1.0 / unit), (k, d, d))
+    ready = Ready("full", np.array([0, k]), np.full(k, 1.0 / k), centers, factors, reference)
+    found = ready.centred(reduce(InSmallBlocks.of(source), partial(ready.sums, hard=True)), "full")
+    return GaussianStatistic(found.mass, found.means, found.scatters)
 
 
 def moments_of_labels(y: Array, w: Vector, labels: NDArray[np.int32], k: int) -> GaussianStatistic:
