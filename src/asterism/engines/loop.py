@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -25,7 +25,7 @@ from asterism.engines.checkpoint import Checkpoint
 from asterism.engines.context import current
 from asterism.engines.progress import Clock, Event
 from asterism.engines.reduce import reduce, require_rows
-from asterism.engines.threads import crew
+from asterism.engines.threads import crew, one_blas_thread
 from asterism.errors import InterruptedWarning
 from asterism.stats.base import Joined
 
@@ -145,7 +145,7 @@ def iterate(
     runs = (store.resume() if store else None) or [Run(model) for model in starts]
     clock = Clock(max_iter, settings.time_limit, already=_steps(runs))
     try:
-        with crew():
+        with one_blas_thread(), crew():  # once, not in every pass
             while any(run.status == "moving" for run in runs):
                 _advance(method, source, runs, max_iter)
                 if clock.is_up():
@@ -176,7 +176,7 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
     moving = [i for i, run in enumerate(runs) if run.status == "moving"]
     models = tuple(runs[i].model for i in moving)
     memories, fresh = _memories(method, source, [runs[i] for i in moving])
-    if isinstance(method, Preparing) and current().dask is None:
+    if _is(type(method), Preparing) and current().dask is None:
         for model in models:
             method.prepare(model, source.dtype)
     tallies = [
@@ -186,14 +186,20 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
     joined = reduce(source, partial(_summarize_all, method, models, memories, tallies, fresh))
     for i, statistic, memory in zip(moving, joined.parts, memories, strict=True):
         # One assignment a candidate: Ctrl-C finds it before its step or after it, never in between.
-        runs[i] = _stepped(method, runs[i], statistic, memory, max_iter)
+        runs[i] = _stepped(method, runs[i], statistic, memory, max_iter, alone=len(runs) == 1)
+
+
+@cache
+def _is(kind: type, protocol: type) -> bool:
+    """Whether methods of a class follow a protocol: asked at every step, and the question takes long."""
+    return issubclass(kind, protocol)
 
 
 def _memories(
     method: Method[M], source: Source, runs: list[Run[M]]
 ) -> tuple[list[NDArray[np.int32] | None], list[bool]]:
     """What each candidate remembers of the rows, and whether it begins to: only in this process's own memory."""
-    if not isinstance(method, Remembering) or current().dask is not None:
+    if not _is(type(method), Remembering) or current().dask is not None:
         return [None] * len(runs), [True] * len(runs)
     if method.blank(1).nbytes * source.n_rows * len(runs) > MEMORY_BYTES:
         return [None] * len(runs), [True] * len(runs)
@@ -205,15 +211,22 @@ def _memories(
 
 
 def _stepped(
-    method: Method[M], run: Run[M], statistic: Any, memory: NDArray[np.int32] | None, max_iter: int
+    method: Method[M],
+    run: Run[M],
+    statistic: Any,
+    memory: NDArray[np.int32] | None,
+    max_iter: int,
+    *,
+    alone: bool,
 ) -> Run[M]:
     history = [*run.history, float(method.objective(run.model, statistic))]
     model = method.update(run.model, statistic)
     if method.settled(run.model, model):
-        return Run(model, history, "settled")
-    if len(history) >= max_iter:
-        return Run(model, history, "step limit")
-    return Run(model, history, "moving", memory)
+        status: Status = "settled"
+    else:
+        status = "step limit" if len(history) >= max_iter else "moving"
+    # What the only candidate remembers is of use to whoever looks at the rows once more; of many it takes too much.
+    return Run(model, history, status, memory if alone or status == "moving" else None)
 
 
 def _summarize_all(

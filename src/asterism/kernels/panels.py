@@ -38,10 +38,10 @@ def panels_of(slopes: NDArray[np.float32], missing: bool, lanes: int = LANES) ->
     k, width = slopes.shape
     d = width if missing else width - 1
     out = np.zeros((-(-k // lanes), 1 + d + d % COLUMNS, lanes), np.float32)
-    out[:, 0] = np.inf
-    panel, lane = np.divmod(np.arange(k), lanes)
-    out[panel, 0, lane] = 0.0 if missing else slopes[:, d]
-    out[panel, 1 : d + 1, lane] = slopes[:, :d]
+    lines, constants = np.zeros((len(out) * lanes, d), np.float32), np.full(len(out) * lanes, np.inf)
+    lines[:k], constants[:k] = slopes[:, :d], 0.0 if missing else slopes[:, d]
+    out[:, 0] = constants.reshape(-1, lanes)
+    out[:, 1 : d + 1] = lines.reshape(-1, lanes, d).transpose(0, 2, 1)
     return out
 
 

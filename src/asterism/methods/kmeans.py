@@ -21,7 +21,7 @@ from asterism.engines.loop import Run, Status, iterate
 from asterism.engines.reduce import map_reduce, map_rows, reduce
 from asterism.errors import NotConvergedWarning, ParameterError
 from asterism.methods.frame import Frame, survey
-from asterism.methods.lloyd import Centers, labels_of, lloyd_for
+from asterism.methods.lloyd import Centers, Lloyd, labels_of, lloyd_for
 from asterism.methods.seeding import given_centers, seed_centers
 from asterism.stats.base import Joined
 from asterism.stats.moments import ColumnMoments
@@ -79,7 +79,7 @@ def fit_kmeans_path(
     for k in ks:
         mine, runs = runs[: len(starts[k])], runs[len(starts[k]) :]
         best.append(_best(source, mine))
-    return dict(zip(ks, _finish(source, best), strict=True))
+    return dict(zip(ks, _finish(source, method, best), strict=True))
 
 
 def _best(source: Source, runs: list[Run[Centers]]) -> Run[Centers]:
@@ -111,21 +111,26 @@ class Scatter:
         return Scatter(self.inertia + other.inertia, self.mass + other.mass)
 
 
-def _scattered(model: Centers, block: Block) -> tuple[NDArray[np.int32], Scatter]:
+def _scattered(model: Centers, block: Block) -> Scatter:
+    return _scatter_of(model, block, labels_of(model, block))
+
+
+def _scatter_of(model: Centers, block: Block, labels: NDArray[np.int32]) -> Scatter:
     from asterism.kernels.moves import scatter_rows
 
-    labels, mass = labels_of(model, block), np.zeros(len(model.offsets))
+    mass = np.zeros(len(model.offsets))
     within = scatter_rows(block.rows, block.weights, model.frame.reference, model.offsets, labels, mass)
-    return labels, Scatter(float(within), mass)
+    return Scatter(float(within), mass)
 
 
 def _scatter_all(models: tuple[Centers, ...], block: Block) -> Joined:
-    return Joined(tuple(_scattered(model, block)[1] for model in models))
+    return Joined(tuple(_scattered(model, block) for model in models))
 
 
-def _finish(source: Source, runs: list[Run[Centers]]) -> list[KMeansFit]:
+def _finish(source: Source, method: Lloyd, runs: list[Run[Centers]]) -> list[KMeansFit]:
     """Labels and J of the centres that are returned, in one last pass."""
-    labels, joined = map_reduce(source, partial(_label_all, tuple(run.model for run in runs)))
+    models, memories = tuple(run.model for run in runs), tuple(run.memory for run in runs)
+    labels, joined = map_reduce(source, partial(_label_all, method, models, memories))
     fits = []
     for i, (run, scatter) in enumerate(zip(runs, joined.parts, strict=True)):
         _warn_if_empty(scatter)
@@ -136,9 +141,26 @@ def _finish(source: Source, runs: list[Run[Centers]]) -> list[KMeansFit]:
     return fits
 
 
-def _label_all(models: tuple[Centers, ...], block: Block) -> tuple[NDArray[np.int32], Joined]:
-    labels, scatters = zip(*(_scattered(model, block) for model in models), strict=True)
-    return np.stack(labels, axis=1), Joined(scatters)
+def _label_all(
+    method: Lloyd, models: tuple[Centers, ...], memories: tuple[NDArray[np.int32] | None, ...], block: Block
+) -> tuple[NDArray[np.int32], Joined]:
+    labels = [
+        _last_labels(method, model, block, memory) for model, memory in zip(models, memories, strict=True)
+    ]
+    scatters = (_scatter_of(model, block, mine) for model, mine in zip(models, labels, strict=True))
+    return np.stack(labels, axis=1), Joined(tuple(scatters))
+
+
+def _last_labels(
+    method: Lloyd, model: Centers, block: Block, memory: NDArray[np.int32] | None
+) -> NDArray[np.int32]:
+    """Of all rows; where something is remembered of them, only those that need a look are looked at."""
+    if memory is None:
+        return labels_of(model, block)
+    mine: NDArray[np.int32] = memory[:, block.start : block.start + len(block)]
+    method.relabel(model, block, mine)
+    labels: NDArray[np.int32] = mine[0]
+    return labels
 
 
 def _warn_if_empty(scatter: Scatter) -> None:
@@ -169,7 +191,7 @@ def inertia_of(model: Centers, source: Source) -> float:
 
 def _checked_scatter(model: Centers, names: tuple[str, ...], block: Block) -> Scatter:
     require_finite(block, names, missing_ok=True)
-    return _scattered(model, block)[1]
+    return _scattered(model, block)
 
 
 def distances_to(model: Centers, source: Source) -> NDArray[Any]:

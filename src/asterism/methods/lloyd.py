@@ -30,6 +30,7 @@ from asterism.stats.moments import ColumnMoments
 DIGITS = 1e-3  # J brought up to date is trusted until it has fallen so far
 WORTH_A_LEAD = 128  # cells times centres: below, looking at a row costs less than keeping its lead
 REPAIRS = 4  # empty groups that one step can put to use again
+NONE = np.empty(0, np.float32)  # no leads, no bounds
 
 
 # --- the model --------------------------------------------------------------------------------------------------
@@ -93,6 +94,18 @@ class Centers:
 
         return np.float32(error_margin(self.lifted))
 
+    @cached_property
+    def shifts(self) -> dict[np.dtype[Any], NDArray[Any]]:
+        """(d + 1,) the point that float32 measures from and the scale, for rows of either type."""
+        whole = np.append(self.frame.origin, self.frame.scale)
+        with np.errstate(over="ignore"):  # kernels know what to do where float32 cannot hold the scale
+            return {whole.dtype: whole, np.dtype(np.float32): whole.astype(np.float32)}
+
+    @cached_property
+    def gone(self) -> NDArray[np.float32] | None:
+        """The drift as bounds want it."""
+        return None if self.drift is None else self.drift.astype(np.float32)
+
 
 def centers_at(frame: Frame, positions: NDArray[Any]) -> Centers:
     """Centres given in the table's coordinates."""
@@ -136,14 +149,18 @@ class Lloyd:
 
         k, d = model.offsets.shape
         far = np.zeros((min(k, REPAIRS), 2))
-        labels, kept = memory[0], memory[1 : 2 + self.groups.count(k)].view(np.float32)
-        moved = label_rows(model, block, labels, kept)
+        moved = self.relabel(model, block, memory)
         gain = move_rows(
-            block.rows, block.weights, model.frame.reference, model.offsets, moved, labels,
+            block.rows, block.weights, model.frame.reference, model.offsets, moved, memory[0],
             self.grid, model.frame.missing, block.start, tally.mine(), far,
         )  # fmt: skip
         farthest = FarthestRows.of(block.rows, block.start, far) if fresh else None
         return Moves(tally, self.grid.shape[1] - d, fresh, float(gain), farthest)
+
+    def relabel(self, model: Centers, block: Block, memory: NDArray[np.int32]) -> NDArray[np.int32]:
+        """(m, 2) rows that changed their group, and which they left; the memory is brought up to date."""
+        bounds = self.groups.count(len(model.offsets))
+        return label_rows(model, block, memory[0], memory[1 : 2 + bounds].view(np.float32))
 
     def forgets(self, model: Centers) -> bool:
         """Whether the next pass must add up all rows: for an empty group, or when J has lost digits by falling."""
@@ -156,14 +173,15 @@ class Lloyd:
             assert model.sums is not None, "what rows left was never added up"
             sums = model.sums + sums
         now = replace(statistic, sums=sums)
-        mass = np.broadcast_to(now.mass, model.offsets.shape)
+        weights = now.mass
+        mass = np.broadcast_to(weights, model.offsets.shape)
         offsets = np.divide(now.totals, mass, out=model.offsets.copy(), where=mass > 0)
         before = self.objective(model, statistic)
         with np.errstate(over="ignore", invalid="ignore"):  # centres from very far away: all rows count again
             # J falls by sum w (c - c_new)^2 when centres go to their means.
             objective = before - float((mass * (offsets - model.offsets) ** 2).sum())
         counted = before if statistic.whole else model.counted
-        empty = now.empty
+        empty = np.flatnonzero(weights.max(axis=1) <= 0)
         if len(empty) and statistic.far is not None:
             for c, site in zip(empty, _distinct_sites(statistic.far, model, len(empty)), strict=False):
                 offsets[c] = site
@@ -253,21 +271,21 @@ def label_rows(
     from asterism.kernels.assign import assign_block
     from asterism.kernels.grouped import assign_grouped
 
-    frame, rows, none = model.frame, block.rows, np.empty(0, np.float32)
+    frame, rows = model.frame, block.rows
     if rows.dtype == np.float32 and not frame.fits_float32:
         rows = block_of(rows.astype(np.float64)).rows
-    with np.errstate(over="ignore"):  # kernels know what to do where float32 cannot hold the scale
-        shift = np.append(frame.origin, frame.scale).astype(rows.dtype)
     moved = np.empty((0 if kept is None else len(rows), 2), np.int32)
-    table = rows, frame.reference, model.offsets, shift, model.slopes, frame.missing, model.margin
-    k, groups = len(model.offsets), 0 if kept is None else len(kept) - 1
-    gone = np.zeros(k + groups) if model.drift is None else model.drift
+    shift, slopes = model.shifts[rows.dtype], model.slopes
+    table = rows, frame.reference, model.offsets, shift, slopes, frame.missing, model.margin
     if model.in_panels:
-        bounds, pitch = window(kept) if kept is not None and groups else (none, 0)
-        count = assign_grouped(*table, gone.astype(np.float32), labels, bounds, pitch, moved)
+        groups = 0 if kept is None else len(kept) - 1
+        gone = np.zeros(len(model.offsets) + groups, np.float32) if model.gone is None else model.gone
+        bounds, pitch = window(kept) if kept is not None and groups else (NONE, 0)
+        count = assign_grouped(*table, gone, labels, bounds, pitch, moved)
     else:
-        leads = none if kept is None or model.slopes.size < WORTH_A_LEAD else kept[0]
-        count = assign_block(*table, gone, labels, leads, moved)
+        drift = np.zeros(len(model.offsets)) if model.drift is None else model.drift
+        leads = NONE if kept is None or slopes.size < WORTH_A_LEAD else kept[0]
+        count = assign_block(*table, drift, labels, leads, moved)
     return moved[:count]
 
 

@@ -64,10 +64,10 @@ class Tally:
 
     def total(self) -> NDArray[np.float64]:
         """(k, 2, columns) the sums, when all threads are done."""
-        return sum(
-            (table[:, :, : self.width] for table in self.tables.values()),
-            np.zeros((*self.shape[:2], self.width)),
-        )
+        first, *others = self.tables.values() or [np.zeros(self.shape)]
+        for table in others:
+            first = first + table
+        return first[:, :, : self.width]
 
 
 @dataclass(frozen=True, slots=True)
