@@ -155,7 +155,7 @@ class GaussianMixture(BaseMixture):
         super()._set(fit)
         params, reference = fit.mixture.params, fit.mixture.family.reference  # type: ignore[attr-defined]
         self.means_ = reference + params.means
-        self.covariances_ = self._shaped(params.covariances.full())
+        self.covariances_ = self._covariances(params.covariances)
 
     @property
     def precisions_(self) -> Array:
@@ -168,6 +168,13 @@ class GaussianMixture(BaseMixture):
         """Upper triangular U with U U' = precision, in the shapes of the covariances."""
         check_is_fitted(self)
         return self._shaped(self._mixture.params.covariances.inverse_factors().transpose(0, 2, 1))
+
+    def _covariances(self, covariances: Covariances) -> Array:
+        kind = _kind(self.covariance_type)
+        if kind not in ("diag", "spherical"):
+            return self._shaped(covariances.full())
+        diagonals = covariances.diagonals()
+        return diagonals[:, 0].copy() if kind == "spherical" else diagonals.copy()
 
     def _shaped(self, matrices: Array) -> Array:
         kind = _kind(self.covariance_type)
@@ -196,13 +203,13 @@ def _checked(name: str, value: Any, shape: tuple[int, ...]) -> Array | None:
 
 
 def _inverted(kind: str, precisions: Array, k: int, d: int) -> Array:
-    """(k, d, d) covariances of precisions in scikit-learn's shapes."""
+    """(k, d, d) covariances of precisions in scikit-learn's shapes; (k, d) where they are diagonal."""
     if kind == "spherical":
         precisions = precisions[:, None] * np.ones(d)
     if kind in ("spherical", "diag"):
         if not (precisions > 0).all():
             raise ParameterError("precisions_init is not positive.", "Give inverses of variances.")
-        return np.asarray((1.0 / precisions)[:, :, None] * np.eye(d))
+        return np.asarray(1.0 / precisions)
     full = np.broadcast_to(precisions, (k, d, d))
     try:
         np.linalg.cholesky(full)

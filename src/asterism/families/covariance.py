@@ -57,11 +57,14 @@ class Covariances:
 
     @classmethod
     def given(cls, structure: str, matrices: Array) -> Covariances:
-        """Of matrices (k, d, d) that have this structure already, say those of a user or of a file."""
+        """Of matrices that have this structure already, say those of a user or of a file.
+
+        (k, d, d), or for diagonal structures (k, d).
+        """
         k, d = matrices.shape[:2]
         kind = structure_of(structure, d)
         if kind.diagonal:
-            kept = np.diagonal(matrices, axis1=1, axis2=2).copy()
+            kept = matrices if matrices.ndim == 2 else np.diagonal(matrices, axis1=1, axis2=2).copy()
             return cls(kind.name, k, kept[:1] if kind.common else kept)
         if kind.kind == "full":
             return cls(kind.name, k, None, None, matrices[:1] if kind.common else matrices)

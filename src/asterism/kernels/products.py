@@ -9,13 +9,13 @@ Here rows stay rows, as they lie in a table, where ``kernels.lanes`` turns them:
 groups in the first two and columns in the last two, so nothing is ever added up across lanes. A panel holds as many
 lines as a vector has lanes, side by side:   panel[j] = (line 0, line 1, ...) of column j.
 
-Twelve sums are what sixteen registers can hold besides what is multiplied, and enough to keep two units of four cycles
-busy. Numba makes no such loops, so their instructions are given one by one; they are those of any processor.
+Twelve sums are what sixteen registers can hold besides what is multiplied, and enough to keep two units of four
+cycles busy. Numba makes no such loops, so their instructions are given one by one; they are those of any processor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -76,7 +76,7 @@ def _scorer(rows: int, panels: int, turned: bool) -> Any:
             def step(j: Any, sums: Sums) -> Sums:
                 at = builder.mul(j, number(vector.count))
                 slopes = [_load(builder, builder.gep(place, [at]), vector) for place in slope]
-                cells = [_spread(builder, builder.gep(place, [j]), vector) for place in row]
+                cells = (_spread(builder, builder.gep(place, [j]), vector) for place in row)
                 return _multiplied(builder, cells, slopes, sums)
 
             sums = _loop(builder, columns, number, step, [ir.Constant(vector, None)] * (rows * panels))
@@ -125,7 +125,7 @@ def _adder(vectors: int) -> Any:
                 line, to = builder.gep(begin, [builder.mul(i, stride)]), builder.mul(i, along)
                 places = [builder.gep(line, [number(v * vector.count)]) for v in range(vectors)]
                 cells = [_load(builder, place, vector) for place in places]
-                factors = [_spread(builder, builder.gep(place, [to]), vector) for place in share]
+                factors = (_spread(builder, builder.gep(place, [to]), vector) for place in share)
                 return _multiplied(builder, factors, cells, sums)
 
             found = _loop(builder, number(TILE), number, step, [ir.Constant(vector, None)] * (FOUR * vectors))
@@ -143,10 +143,62 @@ def _adder(vectors: int) -> Any:
     return intrinsic(emit)
 
 
+def _carrier(squares: bool) -> Any:
+    """Instructions that bring whole vectors of a row into a tile, with their squares, or with the sum of these."""
+
+    def emit(
+        typing: Any,  # noqa: ARG001  as Numba calls it
+        rows: Any,
+        row: Any,  # noqa: ARG001
+        origin: Any,
+        tile: Any,
+        line: Any,  # noqa: ARG001
+        vectors: Any,  # noqa: ARG001
+        high: Any,  # noqa: ARG001
+    ) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            number, cell = numbers_and_cells(context, builder, signature, arguments)
+            vector, zero = _vector(signature.args[3]), number(0)
+            given = ir.VectorType(_vector(signature.args[0]).element, vector.count)
+            line, vectors, high = arguments[4:7]
+            places = [cell(0, arguments[1], zero), cell(2, zero, zero), cell(2, number(1), zero)]
+            low, up = cell(3, line, zero), cell(3, line, high)
+
+            def step(v: Any, sums: Sums) -> Sums:
+                at = builder.mul(v, number(vector.count))
+                x, point, more = (
+                    _load(builder, builder.gep(place, [at]), kind)
+                    for place, kind in zip(places, (given, vector, vector), strict=True)
+                )
+                x = x if given == vector else builder.fpext(x, vector)
+                x = builder.fsub(builder.fsub(x, point), more)
+                _store(builder, x, builder.gep(low, [at]))
+                square = builder.fmul(x, x, flags=FREE)
+                if squares:
+                    _store(builder, square, builder.gep(up, [at]))
+                    return sums
+                return [builder.fadd(sums[0], square, flags=FREE)]
+
+            sums = _loop(builder, vectors, number, step, [] if squares else [ir.Constant(vector, None)], 1)
+            if not squares:
+                builder.store(_across(builder, sums[0]), up)
+            return context.get_dummy_value()
+
+        whole = types.intp
+        return types.void(rows, whole, origin, tile, whole, whole, whole), generate
+
+    return intrinsic(emit)
+
+
 def _loop(
-    builder: Any, count: Any, number: Callable[[int], Any], step: Callable[[Any, Sums], Sums], start: Sums
+    builder: Any,
+    count: Any,
+    number: Callable[[int], Any],
+    step: Callable[[Any, Sums], Sums],
+    start: Sums,
+    unrolled: int = UNROLLED,
 ) -> Sums:
-    """The sums after steps 0 .. count - 1, an even number of them, all of them kept in registers."""
+    """The sums after steps 0 .. count - 1, one at least and so many at a time, all of them kept in registers."""
     before = builder.block
     body, after = builder.append_basic_block("steps"), builder.append_basic_block("summed")
     builder.branch(body)
@@ -154,9 +206,9 @@ def _loop(
     j = builder.phi(count.type)
     begun = [builder.phi(value.type) for value in start]
     sums = list(begun)
-    for one in range(UNROLLED):
+    for one in range(unrolled):
         sums = step(builder.add(j, number(one)), sums)
-    following = builder.add(j, number(UNROLLED))
+    following = builder.add(j, number(unrolled))
     builder.cbranch(builder.icmp_signed("<", following, count), body, after)
     j.add_incoming(number(0), before)
     j.add_incoming(following, body)
@@ -167,11 +219,14 @@ def _loop(
     return sums
 
 
-def _multiplied(builder: Any, left: Sequence[Any], right: Sequence[Any], sums: Sums) -> Sums:
-    """sums + left right', one line of sums for each of ``left``."""
-    pairs = [(a, b) for a in left for b in right]
-    terms = [builder.fmul(a, b, flags=FREE) for a, b in pairs]
-    return [builder.fadd(s, term, flags=FREE) for s, term in zip(sums, terms, strict=True)]
+def _multiplied(builder: Any, left: Iterator[Any], right: Sequence[Any], sums: Sums) -> Sums:
+    """sums + left right', a line of sums for each of ``left``, which is loaded in its turn: registers are few."""
+    out: Sums = []
+    for a in left:
+        for b in right:
+            term = builder.fmul(a, b, flags=FREE)
+            out.append(builder.fadd(sums[len(out)], term, flags=FREE))
+    return out
 
 
 def _vector(array: Any) -> Any:
@@ -197,6 +252,16 @@ def _spread(builder: Any, place: Any, vector: Any) -> Any:
     empty = ir.Constant(vector, ir.Undefined)
     first = builder.insert_element(empty, builder.load(place), ir.IntType(32)(0))
     return builder.shuffle_vector(first, empty, _order([0] * vector.count))
+
+
+def _across(builder: Any, value: Any) -> Any:
+    """The sum of all lanes, by halves."""
+    n = value.type.count
+    while n > 1:
+        n //= 2
+        low, high = (_mixed(builder, value, value, range(p, p + n)) for p in (0, n))
+        value = builder.fadd(low, high)
+    return builder.extract_element(value, ir.IntType(32)(0))
 
 
 def _turn(builder: Any, four: Sequence[Any]) -> list[Any]:
@@ -227,8 +292,18 @@ _turn_4_3, _turn_4_2, _turn_8_1 = (cast(Any, _scorer(r, p, False)) for r, p in (
 # sums[group + g, column ...] += sum_i shares[i * along + (group + g) * across] tile[i, column ...], g = 0 .. 3
 _add_3, _add_2, _add_1 = (cast(Any, _adder(vectors)) for vectors in (3, 2, 1))
 
+# tile[line, ...] = (rows[row] - origin[0]) - origin[1], so many vectors of it, one at least; from tile[line, high] on
+# squares, or the sum of these
+carry_squares, carry_length = (cast(Any, _carrier(squares)) for squares in (True, False))
+
 
 # --- tiles --------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def whole(columns: int, lanes: int) -> int:
+    """Columns in whole vectors."""
+    return (columns + lanes - 1) // lanes * lanes
 
 
 @kernel

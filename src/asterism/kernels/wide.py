@@ -2,13 +2,14 @@
 
 A row is written out so that its scores, and all that is asked of it, are linear in it:
 
-    round      (x, ||x||^2 / 2, 1)   log pi p = s^2 mu'x - s^2 ||x||^2 / 2 + (constant - s^2 ||mu||^2 / 2)
-    diagonal   (x, x^2, 1)           log pi p = sum_j s_j^2 (mu_j x_j - x_j^2 / 2) + (constant - sum_j s_j^2 mu_j^2 / 2)
-    tied       (y, ||y||^2 / 2, 1)   of y = W x, as round groups of s = 1
+    round     (x, ||x||^2 / 2, 1)  log pi p = s^2 mu'x - s^2 ||x||^2 / 2 + (constant - s^2 ||mu||^2 / 2)
+    diagonal  (x, x^2, 1)          log pi p = sum_j s_j^2 (mu_j x_j - x_j^2 / 2) + (constant - sum_j (s_j mu_j)^2 / 2)
+    tied      (y, ||y||^2 / 2, 1)  of y = W x, as round groups of s = 1
 
 and sums of shares times (x, ..., 1) are means, squares and masses at once. Squares of what is far are subtracted from
 each other, so x and mu are taken about a point g amid the means, and only where the means are near it
-(``visits.NEAR``).
+(``visits.NEAR``). Squares begin with a whole vector.
+
 For few columns, and where means are far apart, there are ``spherical``, ``diagonal`` and ``tied``.
 """
 
@@ -21,7 +22,17 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
 from asterism.kernels.lanes import TILE
-from asterism.kernels.products import add_scatter, add_tile, score_tile, stride_of, turn_tile
+from asterism.kernels.products import (
+    BYTES,
+    add_scatter,
+    add_tile,
+    carry_length,
+    carry_squares,
+    score_tile,
+    stride_of,
+    turn_tile,
+    whole,
+)
 from asterism.kernels.shares import LOOK, bring_notes, share_out, take_notes
 
 Floats = NDArray[Any]  # float32 or float64
@@ -47,11 +58,7 @@ def wide_block(
     w, here = np.zeros(TILE, panels.dtype), np.zeros(TILE)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
-        load_rows(rows, weights, origin, first, tile, w)
-        if squares:
-            write_squares(tile, rows.shape[1])
-        else:
-            write_half_squares(tile, rows.shape[1])
+        load_rows(rows, weights, origin, first, squares, tile, w)
         take_notes(notes, first, here)
         score_tile(tile, panels, scores)
         share_out(scores, k, w, here, mode, work, totals)
@@ -82,10 +89,10 @@ def wide_tied_block(
     scores = np.zeros(len(panels) * panels.shape[2] * TILE, panels.dtype)
     work = np.empty((4, TILE), panels.dtype)
     w, here = np.zeros(TILE, panels.dtype), np.zeros(TILE)
-    tile[:, d + 1] = 1.0
+    squares = False  # no literal: each would be compiled for itself
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
-        load_rows(rows, weights, origin, first, tile, w)
+        load_rows(rows, weights, origin, first, squares, tile, w)
         turn_tile(tile, factor, y)
         write_half_squares(y, d)
         take_notes(notes, first, here)
@@ -105,35 +112,34 @@ def load_rows(
     weights: NDArray[np.float64],  # (n,) in
     origin: Floats,  # (2, d) in: a point among the rows, and a step from it
     first: int,
-    tile: Floats,  # (TILE, stride) out, the first d columns: (x - point) - step; 0 for absent rows
+    squares: bool,
+    tile: Floats,  # (TILE, stride) out: (x, x^2, 1), both in whole vectors, or (x, ||x||^2 / 2, 1); x = 0 if absent
     w: Floats,  # (TILE,) out: 0 beyond the last row
 ) -> None:
-    """The rows from ``first`` on. Point and step are not added up, see ``lanes.load_tile``."""
-    d = rows.shape[1]
+    """The rows from ``first`` on, x = (cell - point) - step. These are not added up, see ``lanes.load_tile``."""
+    d, lanes = rows.shape[1], BYTES // tile.itemsize
+    high = whole(d, lanes) if squares else d
+    last = high + d if squares else d + 1
+    half = (w[0] - w[0] + 1) / 2
     for i in range(TILE):
         w[i] = weights[first + i] if first + i < len(rows) else 0.0
-        if w[i] != 0.0:
-            for j in range(d):
-                tile[i, j] = (rows[first + i, j] - origin[0, j]) - origin[1, j]
-        else:
-            for j in range(d):
+        if w[i] == 0.0:
+            for j in range(tile.shape[1]):
                 tile[i, j] = 0.0  # whatever it held, NaN perhaps
-
-
-@kernel
-def write_squares(tile: Floats, d: int) -> None:
-    """(x, x^2, 1) of every row."""
-    for i in range(TILE):
-        line = tile[i]
-        square(line[:d], line[d : 2 * d])
-        line[2 * d] = 1.0
-
-
-@kernel
-def square(x: Floats, out: Floats) -> None:
-    """x^2; a kernel of its own, so that the compiler sees two arrays."""
-    for j in range(len(out)):
-        out[j] = x[j] * x[j]
+        elif squares:
+            carry_squares(rows, first + i, origin, tile, i, d // lanes, high)
+            for j in range(d // lanes * lanes, d):
+                x = (rows[first + i, j] - origin[0, j]) - origin[1, j]
+                tile[i, j], tile[i, high + j] = x, x * x
+        else:
+            carry_length(rows, first + i, origin, tile, i, d // lanes, high)
+            total = tile[i, high]
+            for j in range(d // lanes * lanes, d):
+                x = (rows[first + i, j] - origin[0, j]) - origin[1, j]
+                tile[i, j] = x
+                total += x * x
+            tile[i, high] = half * total
+        tile[i, last] = 1.0
 
 
 @lane_sum_kernel

@@ -20,6 +20,7 @@ class WideVisit(Visit):
         precisions = normals.squared_factors
         self._round = precisions.shape[1] < self.d
         self._panels, columns = linear(normals.apart * precisions, precisions, self.constants, kind)
+        self._high = columns - 1 - precisions.shape[1]  # where squares begin
         self._origin = np.stack([reference, normals.middle]).astype(kind)
         self._room(room_for(self.k, columns, kind))
         self._ones = columns - 1
@@ -35,7 +36,7 @@ class WideVisit(Visit):
     def totals(self, sums: Vector) -> GaussianTotals:
         """Squares less squares of the shifts; of round groups columns together."""
         heights, mass, moments = self._parts(sums)
-        first, second = moments[: self.k, : self.d], moments[: self.k, self.d : self._ones]
+        first, second = moments[: self.k, : self.d], moments[: self.k, self._high : self._ones]
         means = over(first, mass)
         between = means * first
         if self._round:
@@ -94,8 +95,10 @@ def linear(slopes: Vector, precisions: Vector, constants: Vector, kind: Kind) ->
     """
     a, p = slopes.astype(kind).astype(np.float64), precisions.astype(kind).astype(np.float64)
     heights = constants - 0.5 * (a * a / p).sum(axis=1)
-    each = p.shape[1] == a.shape[1]
-    lines = np.concatenate([a, -0.5 * p if each else -p, heights[:, None]], axis=1)
+    (k, d), m = a.shape, p.shape[1]
+    high = d if m < d else room_for(k, d, kind)[1]
+    lines = np.zeros((k, high + m + 1))
+    lines[:, :d], lines[:, high:-1], lines[:, -1] = a, -p if m < d else -0.5 * p, heights
     return panels_of(lines, kind), lines.shape[1]
 
 

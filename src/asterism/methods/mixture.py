@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector
+from asterism.data.even import in_even_blocks
 from asterism.data.source import Source
 from asterism.engines.loop import Run, Status, iterate
 from asterism.engines.reduce import map_reduce, reduce
@@ -97,8 +98,9 @@ def fit_mixture(
             settings.frozen & {"weights"}, settings.seed, settings.accelerated,
         )  # fmt: skip
         models = _starts(em, source, frame, moments, k, settings, start or Start())
-        runs = iterate(em, source, models, max_iter=settings.max_iter)
-        return _finish(source, em, max(runs, key=_reached), moments.total)
+        table = in_even_blocks(source)
+        runs = iterate(em, table, models, max_iter=settings.max_iter)
+        return _finish(table, em, max(runs, key=_reached), moments.total)
 
 
 def facts_of(source: Source, family: Family, frame: Frame, moments: ColumnMoments) -> Facts:

@@ -84,7 +84,9 @@ def look_once_more(mixture: Mixture, log_weights: Vector, block: Block) -> tuple
     Labels are those of ``look_back``: rows that rounding may have decided are asked again.
     """
     look = getattr(mixture.family, "look", None)
-    notes, height, best = look(mixture.params, log_weights, block) if look else (None, np.nan, 0.0)
+    if look is None:
+        return look_back(mixture, block)
+    notes, height, best = look(mixture.params, log_weights, block)
     if not np.isfinite(height):
         return look_back(mixture, block)  # a cell is missing
     labels = notes.astype(np.int32)
