@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -176,7 +176,7 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
     moving = [i for i, run in enumerate(runs) if run.status == "moving"]
     models = tuple(runs[i].model for i in moving)
     memories, fresh = _memories(method, source, [runs[i] for i in moving])
-    if _is(type(method), Preparing) and current().dask is None:
+    if isinstance(method, Preparing) and current().dask is None:
         for model in models:
             method.prepare(model, source.dtype)
     tallies = [
@@ -189,17 +189,11 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
         runs[i] = _stepped(method, runs[i], statistic, memory, max_iter, alone=len(runs) == 1)
 
 
-@cache
-def _is(kind: type, protocol: type) -> bool:
-    """Whether methods of a class follow a protocol: asked at every step, and the question takes long."""
-    return issubclass(kind, protocol)
-
-
 def _memories(
     method: Method[M], source: Source, runs: list[Run[M]]
 ) -> tuple[list[NDArray[np.int32] | None], list[bool]]:
     """What each candidate remembers of the rows, and whether it begins to: only in this process's own memory."""
-    if not _is(type(method), Remembering) or current().dask is not None:
+    if not isinstance(method, Remembering) or current().dask is not None:
         return [None] * len(runs), [True] * len(runs)
     if method.blank(1).nbytes * source.n_rows * len(runs) > MEMORY_BYTES:
         return [None] * len(runs), [True] * len(runs)
