@@ -30,7 +30,12 @@ from asterism.methods.starts import Sample
 
 Labels = NDArray[np.int32]
 
-FIRST, LOOK, CLIMB = 4, 2, 4  # EM steps: of a partition, of a proposal on some rows, of those that go on
+FIRST, LOOK, CLIMB, SETTLE = (
+    4,
+    2,
+    4,
+    6,
+)  # EM steps: of a partition, a proposal, those that go on, all in the end
 ROUNDS = 6  # at most
 LOOKED_AT = 1024  # rows of the sample that sort proposals out
 MERGERS = 2
@@ -61,7 +66,23 @@ def climbed(
         changed = _round(rows, methods, peaks, changed, sample, some)
         if not changed:
             break
-    return [(place, candidate) for place, mine in peaks.items() for _, candidate in mine.found]
+    _settle(rows, peaks)
+    apart = float(np.sqrt(sample.w.sum()))
+    return [
+        (place, candidate)
+        for place, mine in peaks.items()
+        for height, candidate in mine.found
+        if mine.found[0][0] - height <= apart
+    ]
+
+
+def _settle(rows: Source, peaks: dict[Place, Peaks]) -> None:
+    """Further steps of all: some that seemed to differ come to the same, others fall behind."""
+    going = [(place, candidate) for place, mine in peaks.items() for _, candidate in mine.found]
+    for mine in peaks.values():
+        mine.found = []
+    ends = advance(rows, [candidate for _, candidate in going], SETTLE, complete=True)
+    _keep(peaks, [place for place, _ in going], ends)
 
 
 def _round(
