@@ -5,8 +5,8 @@ read  ->  plan by the columns (``search.plan``)  ->  choose (``choose``)  ->  se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -19,28 +19,21 @@ from asterism.choose.choose import Choice
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource
 from asterism.data.like import Match, read_like
-from asterism.data.read import read
-from asterism.data.source import Source
 from asterism.engines.context import current
 from asterism.engines.context import engine as engine_settings
 from asterism.engines.progress import Progress
 from asterism.engines.reduce import map_rows
-from asterism.errors import ParameterError
 from asterism.explain.groups import Explanation, Group, explain
 from asterism.explain.profiles import Profile, group_profiles
 from asterism.groups.model import GroupModel
 from asterism.methods.encoding import standard_encoding
 from asterism.modelfile import save
 from asterism.search.choosing import asked_for, chosen, with_few_rows
-from asterism.search.plan import plan_for
-from asterism.search.ranks import with_ranks
 from asterism.search.retold import restored_choice, told_of
-from asterism.search.rows import holes_of, numbers_to_try, rows_to_use
+from asterism.search.rows import holes_of, rows_to_use
 from asterism.search.second import SecondOpinion, second_opinion
 from asterism.search.settle import settle, told
-
-METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
-MISSING = ("keep", "drop", "refuse")
+from asterism.search.task import Task, task_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,33 +203,30 @@ def find(
     >>> finding.k, np.bincount(finding.labels).tolist()
     (2, [60, 40])
     """
-    _check_choices(method, missing)
+    with running(engine, progress):
+        task = task_of(
+            table, k=k, method=method, kinds=kinds, weights=weights, scale=scale, seed=seed, missing=missing
+        )
+        return found(task)
+
+
+@contextmanager
+def running(engine: AbstractContextManager[Any] | None, progress: Progress | None) -> Iterator[None]:
+    """In an engine, or in the one in force; with its progress told to somebody."""
     with ExitStack() as stack:
         if engine is not None:
             stack.enter_context(engine)
         if progress is not None:
             stack.enter_context(engine_settings(**vars(current()) | {"progress": progress}))
-        source = read(table, kinds=kinds, weights=weights, memory=current().memory)
-        source = with_ranks(source, kinds or ())
-        used, holes = rows_to_use(source, missing)
-        encoded = EncodedSource(used, standard_encoding(used, scale=scale))
-        settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}
-        return _found(source, used, encoded, numbers_to_try(k, encoded), k, settings, holes)
+        yield
 
 
-def _found(
-    source: Source,
-    used: Source,
-    encoded: EncodedSource,
-    ks: list[int],
-    k: Any,
-    settings: dict[str, Any],
-    holes: list[int],
-) -> Finding:
-    seed = settings["seed"]
-    plan = plan_for(used, encoded, settings["method"], seed)
+def found(task: Task) -> Finding:
+    """What the search of a table finds."""
+    source, used, encoded, ks, plan = task.source, task.used, task.encoded, task.ks, task.plan
+    settings, seed = task.settings, task.settings["seed"]
     choice, stopped = chosen(used, encoded, plan, ks, seed)
-    if k is not None and len(ks) == 1 and not stopped:
+    if task.asked and len(ks) == 1 and not stopped:
         choice = asked_for(choice)
     elif len(ks) == 1 and not choice.verdict:  # a table of one row, or of equal rows
         choice = replace(asked_for(choice), verdict="There are no groups. All rows are equal.", reasons=())
@@ -259,7 +249,7 @@ def _found(
         profiles=profiles,
         columns=source.columns,
         ignored=source.ignored,
-        missing=dict(zip(source.names, holes, strict=True)),
+        missing=dict(zip(source.names, task.holes, strict=True)),
         settings=settings,
         encoded=encoded,
         model=replace(model.reordered(order), about=about),
@@ -296,10 +286,3 @@ def finding_again(model: GroupModel, table: Any, *, missing_columns: str = "refu
         certainty=doubt.certainty,
     )
     return finding, match
-
-
-def _check_choices(method: str, missing: str) -> None:
-    if method not in METHODS:
-        raise ParameterError(f"method is {method!r}.", f"Methods there are: {', '.join(METHODS)}.")
-    if missing not in MISSING:
-        raise ParameterError(f"missing is {missing!r}.", f"Give one of {', '.join(MISSING)}.")

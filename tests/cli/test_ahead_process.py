@@ -18,7 +18,7 @@ def started(monkeypatch):
             super().__init__(*args, **options)
             processes.append(self)
 
-    monkeypatch.setattr("asterism.kernels.ahead.is_first_run", lambda: True)
+    monkeypatch.setattr("asterism.kernels.ahead.is_compiled", lambda _: False)
     monkeypatch.setattr("asterism.engines.threads.available_cores", lambda: 2)
     monkeypatch.setattr(ahead.subprocess, "Popen", Watched)
     return processes
@@ -26,7 +26,9 @@ def started(monkeypatch):
 
 def test_ends_with_the_command_and_says_so_once(started, capsys):
     often = gc.get_threshold()
-    with ahead.compiling_ahead(quiet=False, n_threads=None):
+    with ahead.compiling_ahead(quiet=False, n_threads=None) as compiling:
+        compiling.expect("mixed")
+        assert len(started) == 1
         assert started[0].poll() is None
     assert started[0].poll() is not None
     assert started[0].stdin.closed
@@ -49,6 +51,22 @@ def test_a_process_that_cannot_start_is_no_reason_to_fail(started, monkeypatch, 
     assert capsys.readouterr().err == ""
 
 
+def test_a_process_that_has_died_is_no_reason_to_fail(started):
+    with ahead.compiling_ahead(quiet=True, n_threads=None) as compiling:
+        started[0].kill()
+        started[0].wait()
+        compiling.expect("mixed")
+    assert started[0].stdin.closed
+
+
+def test_what_only_this_kind_of_table_needs_begins_when_it_is_known(started, monkeypatch):
+    monkeypatch.setattr("asterism.kernels.ahead.is_compiled", lambda tables: tables == "any")
+    with ahead.compiling_ahead(quiet=True, n_threads=None) as compiling:
+        assert not started
+        compiling.expect("gaps")
+        assert len(started) == 1
+
+
 @pytest.mark.parametrize(("threads", "cores"), [(1, 2), (None, 1)])
 def test_one_core_compiles_alone(started, monkeypatch, threads, cores):
     monkeypatch.setattr("asterism.engines.threads.available_cores", lambda: cores)
@@ -57,7 +75,7 @@ def test_one_core_compiles_alone(started, monkeypatch, threads, cores):
 
 
 def test_a_later_run_starts_no_process_and_says_nothing(started, monkeypatch, capsys):
-    monkeypatch.setattr("asterism.kernels.ahead.is_first_run", lambda: False)
+    monkeypatch.setattr("asterism.kernels.ahead.is_compiled", lambda _: True)
     with ahead.compiling_ahead(quiet=False, n_threads=None):
         assert not started
     assert capsys.readouterr().err == ""

@@ -1,69 +1,91 @@
 """Kernels compiled ahead, by a second process, while the first run of ``asterism find`` compiles others.
 
 Numba compiles one kernel at a time in a process, and on a first run nearly all time goes into that. The command
-compiles what it needs when it needs it, forwards; this process takes the list below, backwards from what is needed
-last. Both keep what they have in the same folder, and Numba looks there before it compiles: where they meet, the
-rest is done. If both compile one kernel at the same time, the same file is written twice, each time whole.
+compiles what it needs when it needs it, forwards; this process takes the lists below, each backwards from what is
+needed last. Both keep what they have in the same folder, and Numba looks there before it compiles: where they meet,
+the rest is done. If both compile one kernel at the same time, the same file is written twice, each time whole.
 
-``python -m asterism.kernels.ahead`` compiles what is not there yet, and ends early when its standard input does: so
-it cannot outlive who started it.
+``python -m asterism.kernels.ahead`` reads kinds of tables from its standard input, a line each, and compiles what is
+not there yet. It ends when its standard input does, whatever it is at: so it cannot outlive who started it.
 """
 
 from __future__ import annotations
 
 import os
+import queue
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-# What takes long before what does not, and of the rest the last first, so that the command seldom arrives at a kernel
-# that is being compiled here. A word is an argument: NumPy's letter for the type, the number of axes of an array
-# (none: a number), F for columns side by side, r for read-only. Kernels that begin a run are left to the run itself.
-NEEDED = (
-    ("full.full_block", "d2r d1r d2 d2 d3 d1 q d1 d1 d2 d3 d1"),  # the report's steps of EM
-    ("moves.move_rows", "d2r d1r d1 d2 i2 i1 d2 ? q d3 d2"),  # k-means, where mixtures start
-    ("moves.scatter_rows", "d2r d1r d1 d2 i1 d1"),
-    ("diagonal.diagonal_scores", "d2r d1 d2 d3 d1r d2"),  # mixtures
-    ("levels.add_level_counts", "d2r d2 d1r q1 d2"),
-    ("levels.add_level_scores", "d2r d1r q1 d2 d2"),
-    ("silhouette.add_euclidean_sums", "d2r d1 ? d1 q1 q1 d2"),
-    ("swap.add_changes", "d2 i1 d1 d1 d1r d1 d2"),  # the second opinion of medoids
-    ("swap.nearest_two", "d2 i1 d1 d1"),
-    ("pairwise.mixed_tile", "d2r d2 q1 d1 d d d2"),
-    ("swap.add_changes", "d2r i1 d1 d1 d1r d1 d2"),
-    ("swap.nearest_two", "d2F i1 d1 d1"),
-    ("pairwise.mixed_tile", "d2 d2 q1 d1 d d d2"),
-    ("shares.sum_scores", "d2 d1 d1 i1"),  # mixtures again
-    ("tied.tied_scores", "d2r d1 d2 d2 d2 d1 d2"),
-    ("full.full_scores", "d2r d1 d2 d2 d3 d1r d2"),
-    ("dip.dip_of", "d1 d1"),  # tables of complete numbers only
-)
+# A word is an argument: NumPy's letter for the type, the number of axes of an array (none: a number), F for columns
+# side by side, r for read-only. What begins every run is left to the run itself.
+NEEDED: dict[str, tuple[tuple[str, str], ...]] = {
+    "any": (
+        # while the command compiles what begins a run: k-means, where mixtures start
+        ("assign.assign_lanes", "d2r d1 d2 d1 f3 ? f d1 i1 f1 i2"),
+        ("moves.move_rows", "d2r d1r d1 d2 i2 i1 d2 ? q d3 d2"),
+        ("moves.scatter_rows", "d2r d1r d1 d2 i1 d1"),
+        # and then the last first: the report, the second opinion of medoids, what all mixtures end with
+        ("dip.dip_of", "d1 d1"),
+        ("silhouette.add_euclidean_sums", "d2r d1 ? d1 q1 q1 d2"),
+        ("swap.add_changes", "d2 i1 d1 d1 d1r d1 d2"),
+        ("swap.nearest_two", "d2 i1 d1 d1"),
+        ("pairwise.mixed_tile", "d2r d2 q1 d1 d d d2"),
+        ("swap.add_changes", "d2r i1 d1 d1 d1r d1 d2"),
+        ("swap.nearest_two", "d2F i1 d1 d1"),
+        ("pairwise.mixed_tile", "d2 d2 q1 d1 d d d2"),
+        ("shares.sum_scores", "d2 d1 d1 i1"),
+        ("full.full_scores", "d2r d1 d2 d2 d3 d1r d2"),
+        ("tied.tied_scores", "d2r d1 d2 d2 d2 d1 d2"),
+        ("diagonal.diagonal_scores", "d2r d1 d2 d3 d1r d2"),
+    ),
+    "levels": (
+        ("levels.add_level_scores", "d2r d1r q1 d2 d2"),
+        ("levels.add_level_counts", "d2r d2 d1r q1 d2"),
+    ),
+    "stacks": (
+        ("several.full_mixtures", "d2r d1r d2 q1 d2 d3 d1 d1 d2 d3 d2 q"),
+        ("several.tied_mixtures", "d2r d1r d3 q1 d3 d2 d1 d1 d2 d3 d2 q"),
+        ("several.diagonal_mixtures", "d2r d1r d3 q1 d2 d2 d1 ?1 d1 d3 d2 q"),
+        ("several.spherical_mixtures", "d2r d1r d3 q1 d2 d1 d1 d1 d2 d1 d2 q"),
+    ),
+    "blocks": (
+        ("tied.tied_block", "d2r d1r d2 d2 d2 d2 q d1 d1 d2 d2 d1"),
+        ("full.full_block", "d2r d1r d2 d2 d3 d1 q d1 d1 d2 d3 d1"),
+        ("diagonal.diagonal_block", "d2r d1r d2 d3 d1 q d1 ? d1 d3 d1"),
+        ("spherical.spherical_block", "d2r d1r d2 d2 d2 q d1 d1 d2 d1 d1"),
+    ),
+}
+# Lists by the kind of a table: the first is certain to be called, what is called of another depends on what is found.
+KINDS = {
+    "any": ("any",),
+    "mixed": ("levels",),
+    "numbers": ("stacks", "blocks"),  # mixtures move together
+    "gaps": ("blocks", "stacks"),  # mixtures move one by one
+}
 
 
-def kernels() -> dict[str, Any]:
-    """The kernels of the list by their names."""
-    from asterism.kernels import diagonal, dip, full, levels, moves, pairwise, shares, silhouette, swap, tied
-
-    modules = (diagonal, dip, full, levels, moves, pairwise, shares, silhouette, swap, tied)
-    short = {module.__name__.rpartition(".")[2]: module for module in modules}
-    names = dict.fromkeys(name for name, _ in NEEDED)
-    return {name: getattr(short[name.partition(".")[0]], name.partition(".")[2]) for name in names}
+def kernel(name: str) -> Any:
+    """A kernel of the lists by its name."""
+    module, _, function = name.partition(".")
+    return getattr(import_module(f"asterism.kernels.{module}"), function)
 
 
-def is_first_run() -> bool:
-    """Whether some kernel of the list was never compiled here; what is out of date is for Numba to find."""
-    return not all(_on_disk(kernel) for kernel in kernels().values())
+def is_compiled(kind: str) -> bool:
+    """Whether all that is certain to be called was compiled here once; what is out of date is for Numba to find."""
+    return all(_on_disk(kernel(name)) for name, _ in NEEDED[KINDS[kind][0]])
 
 
-def _on_disk(kernel: Any) -> bool:
-    code = kernel.py_func.__code__
-    name = f"{Path(code.co_filename).stem}.{kernel.py_func.__qualname__}-{code.co_firstlineno}.*.nbi"
-    return any(Path(kernel.stats.cache_path).glob(name))  # as Numba names its indices
+def _on_disk(compiler: Any) -> bool:
+    code = compiler.py_func.__code__
+    name = f"{Path(code.co_filename).stem}.{compiler.py_func.__qualname__}-{code.co_firstlineno}.*.nbi"
+    return any(Path(compiler.stats.cache_path).glob(name))  # as Numba names its indices
 
 
 def arguments(words: str) -> tuple[Any, ...]:
-    """Numba's types of a line of the list.
+    """Numba's types of a line of a list.
 
     >>> arguments("d2r i1 q")
     (Array(float64, 2, 'C', True, aligned=True), Array(int32, 1, 'C', False, aligned=True), int64)
@@ -79,21 +101,25 @@ def arguments(words: str) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def compile_all() -> None:
-    """Compile the list, as far as it is not on disk."""
-    compilers = kernels()
-    for name, words in NEEDED:
-        compilers[name].compile(arguments(words))
+def compile_all(kind: str) -> None:
+    """Compile the lists of a kind of table, as far as they are not on disk."""
+    for some in KINDS[kind]:
+        for name, words in NEEDED[some]:
+            kernel(name).compile(arguments(words))
 
 
-def _end_with_standard_input() -> None:
-    sys.stdin.buffer.read()
+def _listen(wanted: queue.SimpleQueue[str]) -> None:
+    """Kinds of tables, as they come; and the end with the end of standard input."""
+    for line in sys.stdin:
+        wanted.put(line.strip())
     os._exit(0)
 
 
 if __name__ == "__main__":
     import gc
 
-    threading.Thread(target=_end_with_standard_input, daemon=True).start()
     gc.disable()  # nothing here is worth collecting
-    compile_all()
+    kinds: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(kinds,), daemon=True).start()
+    while True:
+        compile_all(kinds.get())

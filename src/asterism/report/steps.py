@@ -18,6 +18,7 @@ from asterism.engines.loop import Run, iterate
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import AsterismError
 from asterism.families.gaussian import GaussianFamily
+from asterism.families.product import ProductFamily
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import survey
 from asterism.methods.lloyd import Centers, centers_at, lloyd_for
@@ -96,7 +97,8 @@ def em_steps(points: Points, weights: NDArray[np.float64], k: int, seed: int = 0
         with engine(), one_blas_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a picture warns of nothing
             frame, moments = survey(source)
-            family = GaussianFamily("VVV")
+            # A product has no kernel for whole steps, which takes longer to compile than these few points are worth.
+            family = ProductFamily(((GaussianFamily("VVV"), (0, 1)),))
             em = EM(family.prepared(facts_of(source, family, frame, moments)), tol=1e-5)
             models: list[MixtureModel] = [model_of(em, block, _soft(points, poor_start(points, k, seed)))]
 
@@ -108,9 +110,9 @@ def em_steps(points: Points, weights: NDArray[np.float64], k: int, seed: int = 0
         return []  # points on a line have no Gaussian of any shape
     frames: list[Frame] = []
     for step, (model, objective) in enumerate(zip(models, run.history, strict=False)):
-        params = model.params
+        [params] = model.params.parts
         cov = np.broadcast_to(params.matrices, (k, 2, 2))
-        scores = Mixture(em.family, model.weights, params).scores(block)
+        scores = Mixture(em.family, model.weights, model.params).scores(block)
         frames.append(
             Frame(
                 step=step,

@@ -1,0 +1,71 @@
+"""What is known before a search begins: the rows that take part, and how they are to be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from asterism.data.encode import EncodedSource
+from asterism.data.read import read
+from asterism.data.source import Source
+from asterism.engines.context import current
+from asterism.errors import ParameterError
+from asterism.methods.encoding import standard_encoding
+from asterism.search.plan import Plan, plan_for
+from asterism.search.ranks import with_ranks
+from asterism.search.rows import numbers_to_try, rows_to_use
+
+METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
+MISSING = ("keep", "drop", "refuse")
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A table whose groups are to be found."""
+
+    source: Source  # all rows
+    used: Source  # those that take part
+    encoded: EncodedSource  # the same, scaled
+    holes: list[int]  # missing cells of each column
+    ks: list[int]  # numbers of groups to try
+    asked: bool  # whether these were given
+    plan: Plan
+    settings: dict[str, Any]  # method, scale, seed, missing
+
+    @property
+    def kind(self) -> str:
+        """Of the table, by which ``kernels.ahead`` knows what the search will call."""
+        if self.plan.families:
+            return "mixed"
+        return "gaps" if self.used is self.source and any(self.holes) else "numbers"
+
+
+def task_of(
+    table: Any,
+    *,
+    k: int | Iterable[int] | None,
+    method: str,
+    kinds: Mapping[str, Any] | None,
+    weights: Any,
+    scale: bool,
+    seed: int,
+    missing: str,
+) -> Task:
+    """The table read and looked over; parameters as those of ``asterism.find``."""
+    _check_choices(method, missing)
+    source = read(table, kinds=kinds, weights=weights, memory=current().memory)
+    source = with_ranks(source, kinds or ())
+    used, holes = rows_to_use(source, missing)
+    encoded = EncodedSource(used, standard_encoding(used, scale=scale))
+    settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}
+    ks = numbers_to_try(k, encoded)
+    plan = plan_for(used, encoded, method, seed)
+    return Task(source, used, encoded, holes, ks, k is not None, plan, settings)
+
+
+def _check_choices(method: str, missing: str) -> None:
+    if method not in METHODS:
+        raise ParameterError(f"method is {method!r}.", f"Methods there are: {', '.join(METHODS)}.")
+    if missing not in MISSING:
+        raise ParameterError(f"missing is {missing!r}.", f"Give one of {', '.join(MISSING)}.")
