@@ -38,7 +38,7 @@ def walk(rows: np.ndarray, start: np.ndarray, groups: Groups, steps: int = 8):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
-    ("d", "k", "span"), [(16, 25, 1), (17, 40, 1), (32, 100, 1), (32, 100, 3), (20, 33, 9), (129, 70, 2)]
+    ("d", "k", "span"), [(48, 25, 1), (49, 40, 1), (64, 100, 1), (64, 100, 3), (50, 33, 9), (129, 70, 2)]
 )
 @pytest.mark.parametrize("missing", [False, True])
 def test_labels_under_bounds_are_those_of_all_distances(dtype, d, k, span, missing):
@@ -59,8 +59,8 @@ def test_labels_under_bounds_are_those_of_all_distances(dtype, d, k, span, missi
 def test_bounds_leave_most_rows_alone_once_centres_hardly_move():
     """Otherwise they would save nothing: rows that sleep keep a wrong label that is put on them."""
     rng = np.random.default_rng(0)
-    middle = rng.normal(size=(40, 20)) * 5.0
-    x = middle[rng.integers(40, size=2000)] + rng.normal(size=(2000, 20))
+    middle = rng.normal(size=(40, 60)) * 5.0
+    x = middle[rng.integers(40, size=2000)] + rng.normal(size=(2000, 60))
     source = ArraySource(x)
     frame, moments = survey(source)
     method = lloyd_for(frame, moments, 0.0, [40])
@@ -79,7 +79,7 @@ def test_bounds_leave_most_rows_alone_once_centres_hardly_move():
 @pytest.mark.parametrize("ties", [1, 2])
 def test_equally_near_centres_under_bounds_give_the_first(ties):
     rng = np.random.default_rng(ties)
-    x = rng.integers(-ties, ties + 1, size=(600, 18)).astype(float)
+    x = rng.integers(-ties, ties + 1, size=(600, 50)).astype(float)
     start = x[rng.choice(600, 30, replace=False)]
     for model, labels, step in walk(x, np.vstack([start, start[:5] + 0.5]), Groups(1, 3), steps=5):
         squares = ((x[:, None] - model.positions) ** 2).sum(axis=2)
@@ -92,7 +92,7 @@ def test_equally_near_centres_under_bounds_give_the_first(ties):
 
 def test_steps_with_bounds_make_the_centres_of_steps_without():
     rng = np.random.default_rng(5)
-    x = rng.normal(size=(3000, 24)).astype(np.float32)
+    x = rng.normal(size=(3000, 56)).astype(np.float32)
     start = x[:50]
     bounded = [model.offsets for model, _, _ in walk(x, start, Groups(1, 4), 12)]
     plain = [model.offsets for model, _, _ in walk(x, start, Groups(), 12)]
@@ -103,7 +103,7 @@ def test_same_labels_as_scikit_learn_from_the_same_start():
     from sklearn.cluster import KMeans as Theirs
 
     rng = np.random.default_rng(7)
-    x = rng.normal(size=(20, 40))[rng.integers(20, size=4000)] + rng.normal(size=(4000, 40))
+    x = rng.normal(size=(20, 60))[rng.integers(20, size=4000)] + rng.normal(size=(4000, 60))
     theirs = Theirs(60, init=x[:60], n_init=1, max_iter=15, tol=0).fit(x)
     ours = KMeans(60, init=x[:60], n_init=1, max_iter=15, tol=0).fit(x)
     assert np.array_equal(ours.labels_, theirs.labels_)

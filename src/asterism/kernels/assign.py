@@ -35,7 +35,6 @@ from asterism.kernels.scores import (
 )
 
 ROUND_DOWN = 1.0 - 2.0**-22  # so that a lead is never overstated
-FEW_COLUMNS = 48  # up to so many columns and masks, rows are vector lanes
 AHEAD = 11  # rows that are asked for before their turn, and three to fill up a four
 LEAST = 2.0**-40  # down to here, and up to its inverse, float32 holds squares of cells
 

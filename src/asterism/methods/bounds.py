@@ -16,8 +16,8 @@ from asterism.data.block import Vector
 from asterism.engines.loop import MEMORY_BYTES
 
 PANEL = 16  # centres that are scored together
-MANY_CENTERS = 25  # from here on, with rows of so many columns, panels beat the other ways to score
-MANY_COLUMNS = 16
+FEW_COLUMNS = 48  # up to so many columns and masks, rows pass all centres as vector lanes (``kernels.scan``)
+MANY_CENTERS = 25  # from here on, with rows of more columns, panels beat the other way to score
 
 
 @dataclass(frozen=True)
@@ -45,18 +45,18 @@ def panels(k: int) -> int:
     return -(-k // PANEL)
 
 
-def in_panels(k: int, d: int) -> bool:
-    """Whether centres are scored in panels."""
-    return k >= MANY_CENTERS and d >= MANY_COLUMNS
+def in_panels(k: int, width: int) -> bool:
+    """Whether centres are scored in panels, with rows of so many columns and masks."""
+    return k >= MANY_CENTERS and width > FEW_COLUMNS
 
 
-def groups_for(ks: Sequence[int], d: int, n: int) -> Groups:
+def groups_for(ks: Sequence[int], width: int, n: int) -> Groups:
     """The smallest groups whose bounds fit the budget, for candidates of ``ks`` centres on n rows.
 
-    >>> groups_for([100], 32, 200_000), groups_for([100], 32, 2_000_000), groups_for([100], 32, 20_000_000)
+    >>> groups_for([100], 65, 200_000), groups_for([100], 65, 2_000_000), groups_for([100], 65, 20_000_000)
     (Groups(span=1, lines=7), Groups(span=3, lines=3), Groups(span=0, lines=0))
     """
-    many = [k for k in ks if in_panels(k, d)]
+    many = [k for k in ks if in_panels(k, width)]
     if not many:
         return NO_GROUPS
     room = MEMORY_BYTES // (4 * n * len(ks)) - 2  # beside a label, and the distance from the own centre

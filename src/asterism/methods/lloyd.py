@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector, block_of
 from asterism.errors import TooFewRowsError
-from asterism.methods.bounds import NO_GROUPS, Groups, groups_for, in_panels, window
+from asterism.methods.bounds import FEW_COLUMNS, NO_GROUPS, Groups, groups_for, in_panels, window
 from asterism.methods.frame import Frame
 from asterism.stats.groups import FarthestRows, Moves, Tally
 from asterism.stats.moments import ColumnMoments
@@ -63,7 +63,8 @@ class Centers:
     @property
     def in_panels(self) -> bool:
         """Whether they are scored sixteen at a time (``kernels.grouped``)."""
-        return in_panels(*self.offsets.shape)
+        k, d = self.offsets.shape
+        return in_panels(k, 2 * d if self.frame.missing else d + 1)
 
     @cached_property
     def lifted(self) -> NDArray[np.float32]:
@@ -77,7 +78,7 @@ class Centers:
     @cached_property
     def slopes(self) -> NDArray[np.float32]:
         """The same as kernels take them: lines of numbers, or panels."""
-        from asterism.kernels.assign import FEW_COLUMNS, padded
+        from asterism.kernels.assign import padded
         from asterism.kernels.panels import panels_of
         from asterism.kernels.scan import CENTERS
 
@@ -251,7 +252,7 @@ def lloyd_for(frame: Frame, moments: ColumnMoments, tol: float = 0.0, ks: Sequen
     reach = np.maximum(np.abs(moments.high - frame.reference), np.abs(moments.low - frame.reference))
     ones = np.ones(d if frame.missing else 1)
     grid = grid_of(np.concatenate([reach, ones]), moments.total, moments.rows)
-    return Lloyd(grid, tol * float(moments.variance.mean()), groups_for(ks, d, moments.rows))
+    return Lloyd(grid, tol * float(moments.variance.mean()), groups_for(ks, grid.shape[1], moments.rows))
 
 
 def moved(before: Centers, after: Centers) -> float:
