@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from asterism.kernels.ahead import KINDS, NEEDED, arguments, compile_all, is_compiled, kernel
+from asterism.kernels.ahead import KINDS, arguments, compile_one, in_order, is_compiled, kernel
 
 # Which kernels a run calls from Python, and with what: asked of Numba in a process of its own.
 ASK = """
@@ -30,7 +30,8 @@ for info in iter_modules(asterism.kernels.__path__):
                 ]
                 print("CALLED", f"{info.name}.{name}", *words)
 """
-BEGIN_A_RUN = ("moments.", "distance.", "decide.")  # and are left to it
+BEGIN_A_RUN = ("moments.", "distance.", "decide.", "levels.")  # or its search, and are left to it
+LINES = sorted({line for kind in KINDS for line in in_order((), kind)})
 
 
 def python(*arguments_, **environment):
@@ -72,18 +73,24 @@ def test_everything_a_first_run_needs_late_is_on_the_lists(kind, tmp_path):
     assert done.returncode == 0, done.stderr
     called = {line(text[7:]) for text in done.stdout.splitlines() if text.startswith("CALLED")}
     missing = {found for found in called if not found[0].startswith(BEGIN_A_RUN)}
-    missing -= {known for some in ("any", *KINDS[kind]) for known in NEEDED[some]}
+    missing -= set(in_order(KINDS["any"].certain, kind))
     assert called
     assert not missing, "\n".join(map(str, sorted(missing)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_all_of_a_list_compiles_and_is_found_again_on_disk(kind):
-    compile_all(kind)
-    assert is_compiled(kind)
+def test_all_of_the_lists_compiles_and_is_found_again_on_disk():
+    for known in LINES:
+        compile_one(known)
+    assert all(map(is_compiled, KINDS))
 
 
-@pytest.mark.parametrize("name", sorted({name for some in NEEDED.values() for name, _ in some}))
+def test_what_a_kind_of_table_needs_last_goes_before_what_was_told_earlier():
+    [*first, last], certain = KINDS["any"].certain, KINDS["numbers"].certain
+    assert in_order([last], "numbers")[:3] == [certain[0], last, certain[1]]
+    assert set(in_order(first, "gaps")) >= {*first, *KINDS["gaps"].certain, *certain}
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in LINES}))
 def test_the_lists_name_kernels_by_their_place(name):
     function = kernel(name).py_func
     assert f"{function.__module__}.{function.__name__}" == f"asterism.kernels.{name}"

@@ -1,8 +1,8 @@
 """Kernels compiled ahead, by a second process, while the first run of ``asterism find`` compiles others.
 
 Numba compiles one kernel at a time in a process, and on a first run nearly all time goes into that. The command
-compiles what it needs when it needs it, forwards; this process takes the lists below, each backwards from what is
-needed last. Both keep what they have in the same folder, and Numba looks there before it compiles: where they meet,
+compiles what it needs when it needs it, forwards; this process takes the lists below, backwards from what is needed
+last. Both keep what they have in the same folder, and Numba looks there before it compiles: where they meet,
 the rest is done. If both compile one kernel at the same time, the same file is written twice, each time whole.
 
 ``python -m asterism.kernels.ahead`` reads kinds of tables from its standard input, a line each, and compiles what is
@@ -15,55 +15,67 @@ import os
 import queue
 import sys
 import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
+Line = tuple[str, str]  # a kernel, and its arguments
+
 # A word is an argument: NumPy's letter for the type, the number of axes of an array (none: a number), F for columns
 # side by side, r for read-only. What begins every run is left to the run itself.
-NEEDED: dict[str, tuple[tuple[str, str], ...]] = {
-    "any": (
-        # while the command compiles what begins a run: k-means, where mixtures start
-        ("assign.assign_lanes", "d2r d1 d2 d1 f3 ? f d1 i1 f1 i2"),
-        ("moves.move_rows", "d2r d1r d1 d2 i2 i1 d2 ? q d3 d2"),
-        ("moves.scatter_rows", "d2r d1r d1 d2 i1 d1"),
-        # and then the last first: the report, the second opinion of medoids, what all mixtures end with
-        ("dip.dip_of", "d1 d1"),
-        ("silhouette.add_euclidean_sums", "d2r d1 ? d1 q1 q1 d2"),
-        ("swap.add_changes", "d2 i1 d1 d1 d1r d1 d2"),
-        ("swap.nearest_two", "d2 i1 d1 d1"),
-        ("pairwise.mixed_tile", "d2r d2 q1 d1 d d d2"),
-        ("swap.add_changes", "d2r i1 d1 d1 d1r d1 d2"),
-        ("swap.nearest_two", "d2F i1 d1 d1"),
-        ("pairwise.mixed_tile", "d2 d2 q1 d1 d d d2"),
-        ("shares.sum_scores", "d2 d1 d1 i1"),
-        ("full.full_scores", "d2r d1 d2 d2 d3 d1r d2"),
-        ("tied.tied_scores", "d2r d1 d2 d2 d2 d1 d2"),
-        ("diagonal.diagonal_scores", "d2r d1 d2 d3 d1r d2"),
-    ),
-    "levels": (
-        ("levels.add_level_scores", "d2r d1r q1 d2 d2"),
-        ("levels.add_level_counts", "d2r d2 d1r q1 d2"),
-    ),
-    "stacks": (
-        ("several.full_mixtures", "d2r d1r d2 q1 d2 d3 d1 d1 d2 d3 d2 q"),
-        ("several.tied_mixtures", "d2r d1r d3 q1 d3 d2 d1 d1 d2 d3 d2 q"),
-        ("several.diagonal_mixtures", "d2r d1r d3 q1 d2 d2 d1 ?1 d1 d3 d2 q"),
-        ("several.spherical_mixtures", "d2r d1r d3 q1 d2 d1 d1 d1 d2 d1 d2 q"),
-    ),
-    "blocks": (
-        ("tied.tied_block", "d2r d1r d2 d2 d2 d2 q d1 d1 d2 d2 d1"),
-        ("full.full_block", "d2r d1r d2 d2 d3 d1 q d1 d1 d2 d3 d1"),
-        ("diagonal.diagonal_block", "d2r d1r d2 d3 d1 q d1 ? d1 d3 d1"),
-        ("spherical.spherical_block", "d2r d1r d2 d2 d2 q d1 d1 d2 d1 d1"),
-    ),
-}
-# Lists by the kind of a table: the first is certain to be called, what is called of another depends on what is found.
+ALWAYS: tuple[Line, ...] = (
+    # while the command compiles what begins a run: k-means, where mixtures start
+    ("assign.assign_lanes", "d2r d1 d2 d1 f3 ? f d1 i1 f1 i2"),
+    ("moves.move_rows", "d2r d1r d1 d2 i2 i1 d2 ? q d3 d2"),
+    ("moves.scatter_rows", "d2r d1r d1 d2 i1 d1"),
+    # and then the last first: the report, the second opinion of medoids, what all mixtures end with
+    ("silhouette.add_euclidean_sums", "d2r d1 ? d1 q1 q1 d2"),
+    ("swap.add_changes", "d2 i1 d1 d1 d1r d1 d2"),
+    ("swap.nearest_two", "d2 i1 d1 d1"),
+    ("pairwise.mixed_tile", "d2r d2 q1 d1 d d d2"),
+    ("swap.add_changes", "d2r i1 d1 d1 d1r d1 d2"),
+    ("swap.nearest_two", "d2F i1 d1 d1"),
+    ("pairwise.mixed_tile", "d2 d2 q1 d1 d d d2"),
+    ("shares.sum_scores", "d2 d1 d1 i1"),
+    ("full.full_scores", "d2r d1 d2 d2 d3 d1r d2"),
+    ("tied.tied_scores", "d2r d1 d2 d2 d2 d1 d2"),
+    ("diagonal.diagonal_scores", "d2r d1 d2 d3 d1r d2"),
+)
+STACKS: tuple[Line, ...] = (  # mixtures of numbers move together
+    ("several.full_mixtures", "d2r d1r d2 q1 d2 d3 d1 d1 d2 d3 d2 q"),
+    ("several.tied_mixtures", "d2r d1r d3 q1 d3 d2 d1 d1 d2 d3 d2 q"),
+    ("several.diagonal_mixtures", "d2r d1r d3 q1 d2 d2 d1 ?1 d1 d3 d2 q"),
+    ("several.spherical_mixtures", "d2r d1r d3 q1 d2 d1 d1 d1 d2 d1 d2 q"),
+)
+BLOCKS: tuple[Line, ...] = (  # or one by one, where cells are missing
+    ("tied.tied_block", "d2r d1r d2 d2 d2 d2 q d1 d1 d2 d2 d1"),
+    ("full.full_block", "d2r d1r d2 d2 d3 d1 q d1 d1 d2 d3 d1"),
+    ("diagonal.diagonal_block", "d2r d1r d2 d3 d1 q d1 ? d1 d3 d1"),
+    ("spherical.spherical_block", "d2r d1r d2 d2 d2 q d1 d1 d2 d1 d1"),
+)
+DIP: Line = ("dip.dip_of", "d1 d1")
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What tables of a kind need besides what all do: its search begins with the first, and may meet the others."""
+
+    certain: tuple[Line, ...] = ()
+    others: tuple[Line, ...] = ()
+
+    @property
+    def urgent(self) -> tuple[Line, ...]:
+        """Of four that take long, and are called one after the other, the last: the command is at the first."""
+        return self.certain[:1]
+
+
 KINDS = {
-    "any": ("any",),
-    "mixed": ("levels",),
-    "numbers": ("stacks", "blocks"),  # mixtures move together
-    "gaps": ("blocks", "stacks"),  # mixtures move one by one
+    "any": Needed(ALWAYS),
+    "mixed": Needed(),
+    "numbers": Needed(STACKS, (DIP,)),
+    "gaps": Needed(BLOCKS, (DIP, *STACKS)),
 }
 
 
@@ -75,7 +87,7 @@ def kernel(name: str) -> Any:
 
 def is_compiled(kind: str) -> bool:
     """Whether all that is certain to be called was compiled here once; what is out of date is for Numba to find."""
-    return all(_on_disk(kernel(name)) for name, _ in NEEDED[KINDS[kind][0]])
+    return all(_on_disk(kernel(name)) for name, _ in KINDS[kind].certain)
 
 
 def _on_disk(compiler: Any) -> bool:
@@ -101,17 +113,22 @@ def arguments(words: str) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def compile_all(kind: str) -> None:
-    """Compile the lists of a kind of table, as far as they are not on disk."""
-    for some in KINDS[kind]:
-        for name, words in NEEDED[some]:
-            kernel(name).compile(arguments(words))
+def compile_one(line: Line) -> None:
+    """Compile a kernel, or find it on disk."""
+    name, words = line
+    kernel(name).compile(arguments(words))
 
 
-def _listen(wanted: queue.SimpleQueue[str]) -> None:
+def in_order(before: Sequence[Line], kind: str) -> list[Line]:
+    """What is left to compile, once it is known what kind of table it is for."""
+    needed = KINDS[kind]
+    return list(dict.fromkeys([*needed.urgent, *before, *needed.certain, *needed.others]))
+
+
+def _listen(told: queue.SimpleQueue[str]) -> None:
     """Kinds of tables, as they come; and the end with the end of standard input."""
     for line in sys.stdin:
-        wanted.put(line.strip())
+        told.put(line.strip())
     os._exit(0)
 
 
@@ -121,5 +138,8 @@ if __name__ == "__main__":
     gc.disable()  # nothing here is worth collecting
     kinds: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(kinds,), daemon=True).start()
+    left: list[Line] = []
     while True:
-        compile_all(kinds.get())
+        while not left or not kinds.empty():
+            left = in_order(left, kinds.get())
+        compile_one(left.pop(0))

@@ -17,6 +17,7 @@ from asterism.engines.context import engine
 from asterism.engines.loop import Run, iterate
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import AsterismError
+from asterism.families.base import Family
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.product import ProductFamily
 from asterism.methods.em import EM, MixtureModel
@@ -97,8 +98,7 @@ def em_steps(points: Points, weights: NDArray[np.float64], k: int, seed: int = 0
         with engine(), one_blas_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a picture warns of nothing
             frame, moments = survey(source)
-            # A product has no kernel for whole steps, which takes longer to compile than these few points are worth.
-            family = ProductFamily(((GaussianFamily("VVV"), (0, 1)),))
+            family = in_one_part(GaussianFamily("VVV"), 2)
             em = EM(family.prepared(facts_of(source, family, frame, moments)), tol=1e-5)
             models: list[MixtureModel] = [model_of(em, block, _soft(points, poor_start(points, k, seed)))]
 
@@ -123,6 +123,11 @@ def em_steps(points: Points, weights: NDArray[np.float64], k: int, seed: int = 0
             )
         )
     return _thinned(frames)
+
+
+def in_one_part(family: Family, d: int) -> ProductFamily:
+    """The same family as a product, which has no kernel for whole steps: few rows are not worth compiling one."""
+    return ProductFamily(((family, tuple(range(d))),))
 
 
 def _soft(points: Points, centres: Points) -> Points:

@@ -28,6 +28,7 @@ from asterism.methods.em import EM
 from asterism.methods.frame import survey
 from asterism.methods.lloyd import centers_at, lloyd_for
 from asterism.methods.starts import model_of, nearest_of, one_hot
+from asterism.report.steps import in_one_part
 from asterism.report.subject import Curve
 from asterism.report.views import MOST_GROUPS, Sample
 
@@ -93,11 +94,11 @@ def starts_of(sample: Sample, k: int, model: GroupModel | None, seed: int) -> St
         if model is not None and isinstance(judge, MixtureJudge):
             rows = ArraySource(sample.rows[few], w, model.columns)
             seen = np.concatenate([block.rows for block in judge.ready(model.view.of(rows)).blocks()])
-            em = EM(judge.mixture.family, tol=TOL)
-            if seen.size * parts <= CELLS * (10 if isinstance(em.family, Fused) else 1):
-                with suppress(
-                    AsterismError, np.linalg.LinAlgError
-                ):  # so few rows can be too few for the family
+            family, fused = judge.mixture.family, isinstance(judge.mixture.family, Fused)
+            if seen.size * parts <= CELLS * (10 if fused else 1):
+                em = EM(in_one_part(family, seen.shape[1]) if fused else family, tol=TOL)
+                # So few rows can be too few for the family.
+                with suppress(AsterismError, np.linalg.LinAlgError):
                     return _by_em(em, seen, w, z, picked)
         return _by_kmeans(z, w, picked)
 
