@@ -234,3 +234,15 @@ def test_packed_parameters_are_the_same_parameters(structure):
     np.testing.assert_array_equal(
         em.family.log_density(again, block), em.family.log_density(model.params, block)
     )
+
+
+def test_without_a_table_sums_are_float64():
+    """Only a survey tells whether float32 is enough; ``at`` knows a point and nothing else."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 3)).astype(np.float32) * np.float32(1e-25)
+    family = GaussianFamily("diag").at(x[0].astype(float))
+    block = block_of(x)
+    params = family.estimate(family.statistic(None, block, np.ones((200, 1))), None)
+    assert family.prepare(params, np.zeros(1), x.dtype).kind == np.float64
+    found = family.summarize(params, np.zeros(1), block, "soft")[2].centred
+    assert np.allclose(found.scatters[0] / 200, x.astype(float).var(axis=0), rtol=1e-9)

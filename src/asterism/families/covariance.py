@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dtrtri
 
 from asterism.errors import ParameterError
 from asterism.families.covariance_repair import FLOOR, Repair, fill_empty
@@ -286,7 +287,12 @@ def _cholesky_inverses(matrices: Array) -> Array:
     """(m, d, d) L^-1 of matrices L L', of correlations first: columns may be in any units."""
     scale = np.sqrt(np.diagonal(matrices, axis1=1, axis2=2))
     factors = np.linalg.cholesky(matrices / scale[:, :, None] / scale[:, None, :])
-    inverses: Array = np.tril(np.linalg.solve(factors, np.eye(matrices.shape[1]))) / scale[:, None, :]
+    inverses = np.empty_like(factors)
+    for factor, inverse in zip(factors, inverses, strict=True):
+        inverse[:] = dtrtri(factor.T)[
+            0
+        ].T  # an upper triangle by columns is a lower one by rows: nothing is copied
+    inverses /= scale[:, None, :]
     return inverses
 
 

@@ -76,6 +76,7 @@ class GaussianFamily:
     center: Vector = field(default_factory=_nowhere)  # (d,) column means, as offsets
     variances: Vector = field(default_factory=_nowhere)  # (d,) of the columns; none is 0
     covariance: Array | None = None  # (d, d) of the table, for the prior
+    surveyed: bool = False  # whether the above are a table's own
     name: str = "gaussian"
 
     def prepared(self, facts: Facts) -> GaussianFamily:
@@ -87,6 +88,7 @@ class GaussianFamily:
             reference=facts.reference,
             center=(m.mean - facts.reference) + m.rest,
             variances=usable_variances(m.variance),
+            surveyed=True,
         )
         if isinstance(self.prior, ConjugatePrior):
             return replace(family, prior=replace(self.prior, mean=self.prior.mean - facts.reference))
@@ -98,7 +100,7 @@ class GaussianFamily:
     def at(self, reference: Vector) -> GaussianFamily:
         """The same family about a point, for those who have no table yet."""
         d = len(reference)
-        return replace(self, reference=reference, center=np.zeros(d), variances=np.ones(d))
+        return replace(self, reference=reference, center=np.zeros(d), variances=np.ones(d), surveyed=False)
 
     @property
     def needs_covariance(self) -> bool:
@@ -228,7 +230,9 @@ class GaussianFamily:
 
     @cached_property
     def _size(self) -> Vector:
-        """(d,) mean squares of the columns about the reference."""
+        """(d,) mean squares of the columns about the reference; where nobody knows, too large for float32."""
+        if not self.surveyed:
+            return np.full(len(self.reference), np.inf)
         return np.asarray(self.variances + self.center**2)
 
     def _incomplete_pass(

@@ -65,8 +65,8 @@ class Normals:
         k, d = self.offsets.shape
         f = self.factors
         logs = np.log(f if f.ndim == 2 else np.diagonal(f, axis1=1, axis2=2)).sum(axis=1)
-        logs = logs * d if f.shape[1] == 1 else logs
-        return np.asarray(np.broadcast_to(logs - 0.5 * d * math.log(2.0 * math.pi), (k,)))
+        logs = (logs * d if f.shape[1] == 1 else logs) - 0.5 * d * math.log(2.0 * math.pi)
+        return logs if len(logs) == k else np.repeat(logs, k)
 
     @cached_property
     def middle(self) -> Vector:
@@ -115,6 +115,13 @@ class Normals:
 def at(reference: Vector) -> Vector:
     """(2, d) the reference as a point, and no step from it."""
     return np.stack([reference, np.zeros_like(reference)])
+
+
+def near(reference: Vector, middle: Vector, kind: Kind) -> Floats:
+    """(2, d) the reference as a point, and the step from it to the middle."""
+    origin = np.empty((2, len(reference)), kind)
+    origin[0], origin[1] = reference, middle
+    return origin
 
 
 def padded(factors: Vector, kind: Kind) -> Floats:

@@ -46,8 +46,9 @@ def panels_of(lines: Floats, kind: np.dtype[Any]) -> Floats:
     k, m = lines.shape
     lanes = BYTES // kind.itemsize
     out = np.zeros((-(-k // lanes), m + m % UNROLLED, lanes), kind)
-    panel, lane = np.divmod(np.arange(k), lanes)
-    out[panel, :m, lane] = lines
+    turned, whole_panels = out.transpose(0, 2, 1), k // lanes
+    turned[:whole_panels, :, :m] = lines[: whole_panels * lanes].reshape(whole_panels, lanes, m)
+    turned[whole_panels:, : k % lanes, :m] = lines[whole_panels * lanes :]
     return out
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from asterism.kernels.normals import Floats, Kind, Normals, Vector
+from asterism.kernels.normals import Floats, Kind, Normals, Vector, near
 from asterism.kernels.products import BYTES, FOUR, panels_of
 from asterism.kernels.visits import GaussianTotals, Visit, over, symmetric
 from asterism.kernels.wide import wide_block, wide_tied_block
@@ -21,7 +21,7 @@ class WideVisit(Visit):
         self._round = precisions.shape[1] < self.d
         self._panels, columns = linear(normals.apart * precisions, precisions, self.constants, kind)
         self._high = columns - 1 - precisions.shape[1]  # where squares begin
-        self._origin = np.stack([reference, normals.middle]).astype(kind)
+        self._origin = near(reference, normals.middle, kind)
         self._room(room_for(self.k, columns, kind))
         self._ones = columns - 1
 
@@ -53,7 +53,7 @@ class WideTiedVisit(Visit):
         super().__init__(normals, reference, log_weights, kind)
         self._factor = normals.once("panels", kind, lambda: panels_of(normals.factors[0], kind))
         self._panels, columns = linear(normals.whitened, np.ones((self.k, 1)), self.constants, kind)
-        self._origin = np.stack([reference, normals.middle]).astype(kind)
+        self._origin = near(reference, normals.middle, kind)
         width = room_for(1, self.d, kind)[1]
         self._room(room_for(self.k, columns, kind), (width, width))
         self._ones = columns - 1
