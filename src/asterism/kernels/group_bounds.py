@@ -38,7 +38,10 @@ class Chunk(NamedTuple):
     """What is known of the rows that are taken together; row i of the chunk is entry i everywhere."""
 
     lines: NDArray[np.float32]  # (TALL or fewer, columns) y
+    wholes: NDArray[np.int16]  # (TALL or fewer, columns) the same in whole numbers; or none
+    units: NDArray[np.float32]  # (TALL,) what a product of theirs is worth
     norms: NDArray[np.float32]  # (2, TALL) ||y||^2 of the cells, and with the masks
+    error: NDArray[np.float32]  # (TALL,) what whole numbers may do to a score
     slip: NDArray[np.float32]  # (TALL,) what rounding may do to a squared distance
     reach: NDArray[np.float32]  # (TALL,) the nearest centre is not farther away
     own: NDArray[np.int32]  # (TALL,) group of the row's centre before; -1: none
@@ -137,7 +140,7 @@ def rounding(chunk: Chunk, margin: Any, terms: int) -> None:
     share = np.float32(2.0 * (terms + 8) * UNIT)
     for i in range(TALL):
         square = chunk.norms[1, i]
-        chunk.slip[i] = np.float32(math.sqrt(margin * square)) + share * square
+        chunk.slip[i] = (np.float32(math.sqrt(margin * square)) + share * square) + chunk.error[i]
 
 
 @kernel

@@ -28,6 +28,7 @@ LANES = 16  # centres of a panel
 ROWS = 4  # that are multiplied together
 HALF = 8  # lanes of a vector, two of which are a panel
 COLUMNS = 2  # taken in one round
+FREE = ("contract",)  # a multiply and an add may become one instruction
 
 
 def panels_of(slopes: NDArray[np.float32], missing: bool, lanes: int = LANES) -> NDArray[np.float32]:
@@ -64,7 +65,7 @@ def _emit(
         width = builder.sub(builder.extract_value(table.shape, 0), number(1))
         rows = [cell(0, builder.load(cell(1, builder.add(first, number(i)))), zero) for i in range(ROWS)]
         sums = _sum_columns(builder, rows, cell(3, zero, zero), width, number)
-        best, second, name = _least_two(builder, [v for half in range(2) for v in _turn(builder, sums, half)])
+        best, second, name = least_two(builder, [v for half in range(2) for v in turn(builder, sums, half)])
         places = cell(4, zero, first), cell(4, number(1), first), cell(5, first)
         for value, place in zip((best, second, name), places, strict=True):
             builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=4)
@@ -97,8 +98,8 @@ def _sum_columns(
         for i, cells in enumerate(row):
             y = _spread(builder, builder.load(builder.gep(cells, [column])), vector)
             for half in range(2):
-                term = builder.fmul(y, slopes[half], flags=("contract",))
-                sums[i][half] = builder.fadd(sums[i][half], term, flags=("contract",))
+                term = builder.fmul(y, slopes[half], flags=FREE)
+                sums[i][half] = builder.fadd(sums[i][half], term, flags=FREE)
     following = builder.add(j, number(COLUMNS))
     builder.cbranch(builder.icmp_signed("<", following, width), body, after)
     j.add_incoming(number(0), before)
@@ -123,7 +124,7 @@ def _spread(builder: Any, value: Any, vector: Any) -> Any:
     return builder.shuffle_vector(first, empty, _order([0] * HALF))
 
 
-def _turn(builder: Any, sums: Sequence[Sequence[Any]], half: int) -> list[Any]:
+def turn(builder: Any, sums: Sequence[Sequence[Any]], half: int) -> list[Any]:
     """Eight centres of four rows, turned: vector c has centre c of all four rows, then centre c + 4 of them."""
     four = [line[half] for line in sums]
     pairs = [
@@ -138,7 +139,7 @@ def _turn(builder: Any, sums: Sequence[Sequence[Any]], half: int) -> list[Any]:
     ]
 
 
-def _least_two(builder: Any, turned: Sequence[Any]) -> Any:
+def least_two(builder: Any, turned: Sequence[Any]) -> Any:
     """The least score of each of four rows, the second least, and which was least: a knock-out of two and two."""
 
     def less(a: Any, b: Any) -> Any:
@@ -173,6 +174,27 @@ def _least_two(builder: Any, turned: Sequence[Any]) -> Any:
 nearest_of_panel = cast(Callable[[Any, Any, int, Any, Any, Any], None], intrinsic(_emit))
 
 
+def _emit_scores(typing: Any, line: Any, panel: Any, scores: Any) -> Any:  # noqa: ARG001  as Numba calls it
+    """Instructions of ``scores_of_panel``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number, cell = numbers_and_cells(context, builder, signature, arguments)
+        zero = number(0)
+        table = context.make_array(signature.args[1])(context, builder, arguments[1])
+        width = builder.sub(builder.extract_value(table.shape, 0), number(1))
+        [sums] = _sum_columns(builder, [cell(0, zero)], cell(1, zero, zero), width, number)
+        for half, value in enumerate(sums):
+            place = cell(2, number(half * HALF))
+            builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return types.void(line, panel, scores), generate
+
+
+# scores (LANES,) float32 of a row, line (columns,) float32, with the centres of a panel.
+scores_of_panel = cast(Callable[[Any, Any, Any], None], intrinsic(_emit_scores))
+
+
 @kernel
 def add_scores(
     line: NDArray[np.float32],  # (columns,) in: y of a row
@@ -182,11 +204,6 @@ def add_scores(
     """All scores of a row, for the few rows that need them."""
     total = np.empty(LANES, np.float32)
     for g in range(len(panels)):
-        for c in range(LANES):
-            total[c] = panels[g, 0, c]
-        for j in range(panels.shape[1] - 1):
-            y = line[j]
-            for c in range(LANES):
-                total[c] += y * panels[g, 1 + j, c]
+        scores_of_panel(line, panels[g], total)
         for c in range(LANES):
             scores[(g * LANES + c) * TILE] = total[c]

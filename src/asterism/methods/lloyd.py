@@ -89,6 +89,13 @@ class Centers:
         return padded(self.lifted)
 
     @cached_property
+    def wholes(self) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
+        """The panels in whole numbers (``kernels.wholes``)."""
+        from asterism.kernels.wholes import whole_panels
+
+        return whole_panels(self.lifted, self.frame.missing)
+
+    @cached_property
     def margin(self) -> np.float32:
         """By how much a score must lead (``kernels.decide``)."""
         from asterism.kernels.decide import error_margin
@@ -277,16 +284,17 @@ def label_rows(
         rows = block_of(rows.astype(np.float64)).rows
     moved = np.empty((0 if kept is None else len(rows), 2), np.int32)
     shift, slopes = model.shifts[rows.dtype], model.slopes
-    table = rows, frame.reference, model.offsets, shift, slopes, frame.missing, model.margin
+    table = rows, frame.reference, model.offsets, shift, slopes
+    how = frame.missing, model.margin
     if model.in_panels:
         groups = 0 if kept is None else len(kept) - 1
         gone = np.zeros(len(model.offsets) + groups, np.float32) if model.gone is None else model.gone
         bounds, pitch = window(kept) if kept is not None and groups else (NONE, 0)
-        count = assign_grouped(*table, gone, labels, bounds, pitch, moved)
+        count = assign_grouped(*table, *model.wholes, *how, gone, labels, bounds, pitch, moved)
     else:
         drift = np.zeros(len(model.offsets)) if model.drift is None else model.drift
         leads = NONE if kept is None or slopes.size < WORTH_A_LEAD else kept[0]
-        count = assign_block(*table, drift, labels, leads, moved)
+        count = assign_block(*table, *how, drift, labels, leads, moved)
     return moved[:count]
 
 
