@@ -26,7 +26,7 @@ def in_even_blocks(source: Source) -> Source:
     if n < 3:
         return source
     count = 1 << (n.bit_length() - 1)
-    count = count if 2 * n <= 3 * count else 2 * count
+    count = count if 2 * n < 3 * count else 2 * count
     rows = -(-source.n_rows // (count * RUN)) * RUN
     return source if rows == source.block_rows else EvenBlocks(source, rows)
 

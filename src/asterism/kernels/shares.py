@@ -67,8 +67,8 @@ def share_out(
     totals: NDArray[np.float64],  # (2,) added to: sum w log sum exp(s), sum w max s
 ) -> None:
     """Responsibilities times weights, in place."""
-    best = work[best_scores(scores, k, work)]
-    total, scale = work[2], work[3]
+    side = best_scores(scores, k, work)
+    best, total, scale = work[side], work[2], work[3]
     total[:] = 0.0
     zero = w[0] - w[0]
     cut = zero - cut_of(zero)
@@ -82,7 +82,7 @@ def share_out(
             total[i] += e
     add_totals(best, total, w, totals)
     if mode == LOOK:
-        note_labels(scores, k, best, work, draws)
+        note_labels(scores, k, side, work, draws)
         return
     if mode != SOFT:
         pick_one(scores, k, w, total, draws, mode)
@@ -99,25 +99,26 @@ def share_out(
 def note_labels(
     scores: Floats,  # (k * TILE,) in: shares times total, 1 for the best
     k: int,
-    best: Floats,  # (TILE,) in: its score
-    work: Floats,  # (4, TILE): the last two are free
+    side: int,
+    work: Floats,  # (4, TILE): line ``side`` has its score, the others are free
     labels: NDArray[
         np.float64
     ],  # (TILE,) out: the best group c; -1 - c where rounding may have made it the best
 ) -> None:
     """Labels without a branch: where two groups are both the best their numbers add up, but then it is too close."""
-    close, limit = work[2], work[3]
+    best, label, close, limit = work[side], work[1 - side], work[2], work[3]
+    one, zero = scores.dtype.type(1), scores.dtype.type(0)
     for i in range(TILE):
-        limit[i] = 1 - slack_of(best[i])
-        close[i], labels[i] = 0.0, 0.0
+        limit[i] = one - slack_of(best[i])
+        close[i], label[i] = zero, zero
     for c in range(k):
-        p = c * TILE
+        p, number = c * TILE, scores.dtype.type(c)
         for i in range(TILE):
             e = scores[p + i]
-            close[i] += 1 if e > limit[i] else 0
-            labels[i] += c if e == 1 else 0
+            close[i] += one if e > limit[i] else zero
+            label[i] += number if e == one else zero
     for i in range(TILE):
-        labels[i] = labels[i] if close[i] < 1.5 else -1.0 - labels[i]
+        labels[i] = label[i] if close[i] < 1.5 else -1.0 - label[i]
 
 
 @kernel
