@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from asterism.choose.matched import matched
-from asterism.choose.peaks import NEAR, Peaks, distance
+from asterism.choose.peaks import NEAR, Peaks, distances
 from asterism.choose.race import AHEAD, hopeful
 from asterism.choose.together import Advanced, Candidate
 from asterism.data.source import ArraySource
@@ -20,10 +20,10 @@ from asterism.methods.starts import sample_of
 FAMILY = GaussianFamily("VII")
 
 
-def mixture(*places: float) -> Candidate:
-    """Two columns, groups of variance 1 on a line."""
+def mixture(*places: float, spread: float = 1.0) -> Candidate:
+    """Two columns, round groups on a line."""
     means = np.column_stack([places, np.zeros(len(places))])
-    covariances = Covariances("VII", len(places), np.ones((len(places), 2)))
+    covariances = Covariances("VII", len(places), np.full((len(places), 2), spread**2))
     weights = np.full(len(places), 1.0 / len(places))
     return Candidate(EM(FAMILY), MixtureModel(weights, GaussianParams(means, covariances)))
 
@@ -32,11 +32,17 @@ def end(height: float, *places: float, gain: float = 0.0) -> Advanced:
     return Advanced(height, False, lambda: mixture(*places), gain)
 
 
-def test_the_distance_of_mixtures_does_not_ask_for_the_order_of_components_and_counts_variances():
-    assert distance(mixture(0, 5), mixture(5, 0)) == 0.0
-    assert distance(mixture(0, 5), mixture(0, 7)) == pytest.approx(0.5 * 4.0)
+def test_the_distance_of_mixtures_does_not_ask_for_the_order_of_components():
+    assert distances([mixture(0, 5), mixture(5, 0)])[0, 1] == 0.0
+    assert distances([mixture(0, 5), mixture(0, 7)])[0, 1] == pytest.approx(0.5 * 4.0)
     # Where one has two components in a place, the other has one elsewhere: seen from the other side.
-    assert distance(mixture(0, 0, 5), mixture(0, 5, 9)) == pytest.approx(16.0 / 3.0)
+    found = distances([mixture(0, 0, 5), mixture(0, 5, 9), mixture(0, 5, 0)])
+    np.testing.assert_allclose(found, np.array([[0, 16, 0], [16, 0, 16], [0, 16, 0]]) / 3.0, atol=1e-12)
+
+
+def test_the_distance_of_mixtures_is_in_standard_deviations_within_components():
+    wide = [mixture(0, 10, spread=2.0), mixture(0, 14, spread=2.0)]
+    assert distances(wide)[0, 1] == pytest.approx(0.5 * 4.0)
 
 
 def test_peaks_keep_the_highest_that_lie_apart():

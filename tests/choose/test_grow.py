@@ -5,11 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from asterism.choose.grow import cheapest_mergers, merge, moments_of_labels, moments_of_nearest, splits
+from asterism.choose.grow import (
+    axes_to_cut,
+    cheapest_mergers,
+    merge,
+    moments_of_labels,
+    moments_of_nearest,
+    splits,
+)
 from asterism.choose.sweep import sweep
 from asterism.data.source import ArraySource
 from asterism.engines.context import engine
 from asterism.families.gaussian import GaussianFamily
+from asterism.families.gaussian_statistic import GaussianStatistic
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.standard_normal((4000, 3)) @ np.array([[3.0, 0, 0], [1, 1, 0], [0, 0, 0.5]])
@@ -41,9 +49,13 @@ def test_moments_of_nearest_are_those_of_rows_so_labelled():
         np.testing.assert_allclose(getattr(found, part), getattr(true, part), rtol=1e-9, atol=1e-8)
 
 
+def cut(moments: GaussianStatistic, covariances: np.ndarray) -> np.ndarray:
+    return axes_to_cut(moments.mass, moments.scatters, covariances, np.ones(3))
+
+
 def test_a_split_halves_a_normal_group_across_its_longest_axis():
     whole = moments_of_labels(ROWS, np.ones(len(ROWS)), np.zeros(len(ROWS), np.int32), 1)
-    [halves] = splits(whole, whole.scatters / whole.mass[0], np.ones(3))
+    [halves] = splits(whole, cut(whole, whole.scatters / whole.mass[0]))
     axis = np.linalg.eigh(whole.scatters[0])[1][:, -1]
     side = ((ROWS - whole.means[0]) @ axis > 0).astype(np.int32)
     true = moments_of_labels(ROWS, np.ones(len(ROWS)), side, 2)
@@ -57,7 +69,7 @@ def test_a_split_halves_a_normal_group_across_its_longest_axis():
 
 def test_round_components_are_cut_where_their_rows_are_long():
     whole = moments_of_labels(ROWS, np.ones(len(ROWS)), np.zeros(len(ROWS), np.int32), 1)
-    [halves] = splits(whole, np.eye(3)[None], np.ones(3))
+    [halves] = splits(whole, cut(whole, np.eye(3)[None]))
     apart = halves.means[1] - halves.means[0]
     axis = np.linalg.eigh(whole.scatters[0])[1][:, -1]
     assert abs(apart @ axis) == pytest.approx(np.linalg.norm(apart), rel=1e-6)

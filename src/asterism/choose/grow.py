@@ -82,10 +82,9 @@ def moments_of_labels(y: Array, w: Vector, labels: NDArray[np.int32], k: int) ->
 # --- split ------------------------------------------------------------------------------------------------------
 
 
-def splits(moments: GaussianStatistic, covariances: Array, unit: Vector) -> list[GaussianStatistic]:
-    """For every component c the moments with c in two halves, the second of them last."""
+def splits(moments: GaussianStatistic, axes: Array) -> list[GaussianStatistic]:
+    """For every component c the moments with c in two halves across its axis (k, d), the second of them last."""
     mass, means, S = moments.mass, moments.means, moments.scatters
-    axes = axes_to_cut(moments, covariances, unit)
     across = (S @ axes[:, :, None])[:, :, 0]  # (k, d) S u
     along = np.maximum((axes * across).sum(axis=1), TINY)  # (k,) u'S u
     step = across * np.sqrt(HALF / (along * np.maximum(mass, TINY)))[:, None]
@@ -100,12 +99,12 @@ def splits(moments: GaussianStatistic, covariances: Array, unit: Vector) -> list
     return found
 
 
-def axes_to_cut(moments: GaussianStatistic, covariances: Array, unit: Vector) -> Array:
+def axes_to_cut(mass: Vector, scatters: Array, covariances: Array, unit: Vector) -> Array:
     """(k, d) for every component the direction in which its rows spread most beyond its own covariance.
 
     Where it has all of their covariance there is none, and the longest axis in standard units is taken.
     """
-    own = moments.scatters / np.maximum(moments.mass, TINY)[:, None, None]
+    own = scatters / np.maximum(mass, TINY)[:, None, None]
     alike = np.abs(own - covariances).max(axis=(1, 2)) <= 0.05 * np.abs(own).max(axis=(1, 2))
     inner = np.where(alike[:, None, None], np.diag(unit**2), covariances)
     w = np.linalg.inv(np.linalg.cholesky(inner))

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from asterism.choose.peaks import Place, elsewhere
+from asterism.choose.peaks import Place, those_apart
 from asterism.choose.together import Advanced, Candidate, advance
 from asterism.data.source import Source
 
-TELL, RACE = 3, 8  # EM steps of all, and of those that are not far apart
-AHEAD = 3.0  # steps' gains by which one may be behind the first
+TELL, LEG, LEGS = 3, 4, 3  # EM steps of all, and of each part of the race
+AHEAD = 8.0  # steps' gains by which one may be behind the first
 
 
 def highest(source: Source, few: Sequence[tuple[Place, Candidate]]) -> dict[Place, Candidate]:
     """The best of every cell."""
     found = _ranked(source, few, TELL)
-    still = {place: hopeful(ends) for place, ends in found.items()}
-    racing = [(place, end.candidate) for place, ends in still.items() if len(ends) > 1 for end in ends]
-    found.update(_ranked(source, racing, RACE))
+    for _ in range(LEGS):
+        still = {place: hopeful(ends) for place, ends in found.items() if len(ends) > 1}
+        found.update({place: ends[:1] for place, ends in still.items()})
+        racing = [(place, end.candidate) for place, ends in still.items() if len(ends) > 1 for end in ends]
+        found.update(_ranked(source, racing, LEG))
     return {place: ends[0].candidate for place, ends in found.items()}
 
 
@@ -30,12 +32,8 @@ def hopeful(ends: Sequence[Advanced]) -> list[Advanced]:
 
     Those near each other are on the way to the same end: one will do.
     """
-    kept = [ends[0]]
-    for end in ends[1:]:
-        may_pass = end.height + AHEAD * end.gain > ends[0].height
-        if may_pass and elsewhere(end.candidate, [other.candidate for other in kept]):
-            kept.append(end)
-    return kept
+    able = [end for end in ends if end is ends[0] or end.height + AHEAD * end.gain > ends[0].height]
+    return [able[i] for i in those_apart([end.candidate for end in able])] if len(able) > 1 else able
 
 
 def _ranked(
