@@ -211,7 +211,7 @@ def _sweep_bars(report: Report) -> list[Bar]:
         worst = max((ours[c] - theirs[c]) / abs(theirs[c]) for c in cells)
     return [
         bar("sweep: >= 15 times the loop", [report.ratio(peer)], 15.0),
-        Bar("sweep: BIC as good in every cell", None if worst is None else worst <= 1e-4,
+        Bar("sweep: BIC as good in every cell", None if worst is None else worst <= 1e-6,
             "not measured" if worst is None else f"{100 * worst:+.4f}% at worst"),
         Bar("sweep: picks the true 10", ours["k"] == 10.0, f"{ours['k']:.0f}"),
     ]  # fmt: skip
