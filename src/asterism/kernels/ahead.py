@@ -39,9 +39,9 @@ ALWAYS: tuple[Line, ...] = (
     ("swap.nearest_two", "d2F i1 d1 d1"),
     ("pairwise.mixed_tile", "d2 d2 q1 d1 d d d2"),
     ("shares.sum_scores", "d2 d1 d1 i1"),
-    ("full.full_scores", "d2r d1 d2 d2 d3 d1r d2"),
+    ("full.full_scores", "d2r d1 d2 d2 d3 d1 d2"),
     ("tied.tied_scores", "d2r d1 d2 d2 d2 d1 d2"),
-    ("diagonal.diagonal_scores", "d2r d1 d2 d3 d1r d2"),
+    ("diagonal.diagonal_scores", "d2r d1 d2 d3 d1 d2"),
 )
 STACKS: tuple[Line, ...] = (  # mixtures of numbers move together
     ("several.full_mixtures", "d2r d1r d2 q1 d2 d3 d1 d1 d2 d3 d2 q"),
