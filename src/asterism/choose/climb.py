@@ -38,12 +38,8 @@ from asterism.methods.starts import Sample
 
 Labels = NDArray[np.int32]
 
-FIRST, LOOK, CLIMB, SETTLE = (
-    4,
-    2,
-    4,
-    6,
-)  # EM steps: of a partition, a proposal, those that go on, all in the end
+FIRST, LOOK = 4, 2  # EM steps: of a partition, of a proposal on some rows
+CLIMB, SETTLE = 3, 6  # of those that go on, of all in the end
 ROUNDS = 6  # at most
 LOOKED_AT = 1024  # rows of the sample that sort proposals out
 MERGERS = 2

@@ -19,9 +19,11 @@ from asterism.methods.kmeans import fit_kmeans_path
 from asterism.methods.splitmerge import scores_of
 from asterism.methods.starts import WARD_ROWS, Sample, in_order, nearest_of, one_hot
 
+FEW, STARTS = 6, 4  # up to so few components, so many starts of k-means: optima are many, and steps cheap
+
 
 def labels_of_sample(sample: Sample, ks: Sequence[int], seed: int) -> dict[int, list[NDArray[np.int32]]]:
-    """Groups of the sample for every k to begin with: of k-means, and of Ward's tree."""
+    """Groups of the sample for every k to begin with: of k-means, several for few groups, and of Ward's tree."""
     several = [k for k in ks if 1 < k <= len(sample.w)]
     found: dict[int, list[NDArray[np.int32]]] = {k: [] for k in ks}
     found[1] = [np.zeros(len(sample.w), np.int32)]
@@ -30,6 +32,10 @@ def labels_of_sample(sample: Sample, ks: Sequence[int], seed: int) -> dict[int, 
         cuts = ward_cuts(sample, several, seed)
         for k in several:
             found[k] = [fits[k].labels, *([cuts[k]] if k in cuts else [])]
+        few = [k for k in several if k <= FEW]
+        for again in range(1, STARTS if few else 1):
+            for k, fit in fit_kmeans_path(sample.source(), few, max_iter=10, seed=seed + again).items():
+                found[k].append(fit.labels)
     return found
 
 

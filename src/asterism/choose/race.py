@@ -13,7 +13,7 @@ from asterism.choose.together import Advanced, Candidate, advance
 from asterism.data.source import Source
 
 TELL, LEG, LEGS = 3, 4, 3  # EM steps of all, and of each part of the race
-AHEAD = 8.0  # steps' gains by which one may be behind the first
+AHEAD = 5.0  # steps' gains by which one may be behind the first
 
 
 def highest(source: Source, few: Sequence[tuple[Place, Candidate]]) -> dict[Place, Candidate]:
