@@ -40,7 +40,7 @@ Labels = NDArray[np.int32]
 
 FIRST, LOOK = 4, 2  # EM steps: of a partition, of a proposal on some rows
 CLIMB, SETTLE = 3, 6  # of those that go on, of all in the end
-ROUNDS = 6  # at most
+ROUNDS = 5  # at most
 LOOKED_AT = 1024  # rows of the sample that sort proposals out
 MERGERS = 2
 COMPONENTS = 24  # a cell may have in all its mixtures that go on, and that are handed on, if not too many

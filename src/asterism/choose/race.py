@@ -12,8 +12,8 @@ from asterism.choose.peaks import Place, those_apart
 from asterism.choose.together import Advanced, Candidate, advance
 from asterism.data.source import Source
 
-TELL, LEG, LEGS = 3, 4, 3  # EM steps of all, and of each part of the race
-AHEAD = 5.0  # steps' gains by which one may be behind the first
+TELL, LEG, LEGS = 3, 4, 2  # EM steps of all, and of each part of the race
+AHEAD = 3.0  # steps' gains by which one may be behind the first
 
 
 def highest(source: Source, few: Sequence[tuple[Place, Candidate]]) -> dict[Place, Candidate]:

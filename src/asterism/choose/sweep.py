@@ -35,7 +35,7 @@ from asterism.methods.posterior import Mixture, Told
 from asterism.methods.stack import can_stack
 from asterism.methods.starts import sample_of
 
-TOL, FINE, COARSE = 1e-4, 1e-4, 1e-3  # a row: on the sample, and on the whole table
+TOL, FINE, COARSE = 1e-4, 2e-4, 1e-3  # a row: on the sample, and on the whole table
 
 __all__ = ["Candidate", "Cell", "Cells", "Together", "merged_shares", "partitions", "split_shares", "sweep"]
 
@@ -82,7 +82,7 @@ def sweep(
     """The best mixture found of every family and every k.
 
     ``families``  name -> family, not prepared
-    ``tol``       of the steps on the whole table, a row; None: 1e-4, or 1e-3 where only the best cells matter
+    ``tol``       of the steps on the whole table, a row; None: 2e-4, or 1e-3 where only the best cells matter
     ``within``    cells to leave out: called with name and k, False where a cell is not wanted
     ``keep``      go on with so many families after the first steps, those of the best BIC; None: with all
     ``thorough``  False: one start a cell and nothing handed on, for those who fit the same table many times
@@ -102,11 +102,10 @@ def sweep(
         if keep is None and thorough and complete and all(map(can_stack, methods.values())):
             with engine(n_threads=current().n_threads):  # no time limit, checkpoint or progress of its own
                 sample = matched(source, sample, seed)
-                # One component more than wanted: the largest cells too can start from mergers.
-                labels = labels_of_sample(sample, [*ks, ks[-1] + 1], seed)
-                cells = [*wanted, *((name, ks[-1] + 1) for name, k in wanted if k == ks[-1])]
-                few = climbed(methods, [cell for cell in cells if labels[cell[1]]], sample, labels, seed)
-            best = highest(source, [one for one in few if one[0] in wanted])
+                labels = labels_of_sample(sample, ks, seed)
+                some = [cell for cell in wanted if labels[cell[1]]]
+                few = climbed(methods, some, sample, labels, seed)
+            best = highest(source, few)
         else:
             with engine(n_threads=current().n_threads):
                 found = found_on_sample(methods, wanted, sample, ks, seed, keep, thorough)
