@@ -167,7 +167,8 @@ def advance(
     """
     alone, stacked = _by_kind(starts, complete)
     movers: list[Mover] = [one for i in alone if isinstance(one := starts[i], Candidate)]
-    runs = iterate(InStacks(), InSmallBlocks.of(source), [*movers, *stacked], max_iter=max_iter)
+    table = InSmallBlocks.of(source) if stacked else source
+    runs = iterate(InStacks(), table, [*movers, *stacked], max_iter=max_iter)
     if whole and any(run.status == "interrupted" for run in runs):
         raise KeyboardInterrupt
     found: dict[int, Advanced] = {}
@@ -196,7 +197,7 @@ def told_of(source: Source, candidates: Sequence[Candidate], *, complete: bool) 
         Mixture(one.em.family, one.model.weights, one.model.params) for one in (candidates[i] for i in alone)
     ]
     joined = reduce(
-        InSmallBlocks.of(source),
+        InSmallBlocks.of(source) if stacked else source,
         lambda block: Joined(
             (
                 *(stack.summarize(block, hard=True) for stack in stacked),
