@@ -100,6 +100,20 @@ def test_same_bits_for_any_number_of_threads(structure):
     assert heights[0] == heights[1]
 
 
+@pytest.mark.parametrize("structure", ["EEE", "VII", "VVI", "VVV"])
+@pytest.mark.parametrize(("offset", "scale"), [(0.0, 1.0), (1e8, 1.0), (0.0, 1e-30)])
+def test_float32_is_enough_to_compare_mixtures_wherever_a_table_lies(structure, offset, scale):
+    source, starts = candidates((table(2000) + offset) * scale, structure)
+    rough = advance(source, starts, 4, complete=True, rough=True)
+    exact = advance(source, starts, 4, complete=True)
+    for one, other in zip(rough, exact, strict=True):
+        np.testing.assert_allclose(one.height, other.height, rtol=1e-6)
+        a, b = (end.candidate.model.params.means / scale for end in (one, other))
+        np.testing.assert_allclose(a, b, atol=1e-3)
+    differ = any(one.height != other.height for one, other in zip(rough, exact, strict=True))
+    assert differ == (scale == 1.0)  # squares of 1e-60 are not for float32
+
+
 def test_a_component_without_rows_is_put_where_there_are_some():
     x = np.vstack([table(200), np.full((3, 3), 50.0) + 1e-9 * np.eye(3)])
     source, starts = candidates(x, "VVV", ks=(3, 5))

@@ -43,7 +43,7 @@ CLIMB, SETTLE = 3, 6  # of those that go on, of all in the end
 ROUNDS = 5  # at most
 LOOKED_AT = 1024  # rows of the sample that sort proposals out
 MERGERS = 2
-COMPONENTS = 24  # a cell may have in all its mixtures that go on, and that are handed on, if not too many
+COMPONENTS = 16  # a cell may have in all its mixtures that go on, and that are handed on, if not too many
 GO_ON = {"full": 2, "tied": 3, "diag": 3, "round": 3}, 6  # but at least and at most so many proposals
 HANDED_ON = {"full": 3, "tied": 4, "diag": 4, "round": 4}, 8  # mixtures
 SAME = 1e-4  # a row: a cell that is higher by less has not changed
@@ -64,7 +64,11 @@ def climbed(
         names = [name for name, number in wanted if number == k]
         starts += [((name, k), Begun(methods[name], one)) for name in names for one in moments]
     peaks = {place: Peaks(_how_many(HANDED_ON, start.em, place[1])) for place, start in starts}
-    _keep(peaks, [place for place, _ in starts], advance(rows, [s for _, s in starts], FIRST, complete=True))
+    _keep(
+        peaks,
+        [place for place, _ in starts],
+        advance(rows, [s for _, s in starts], FIRST, complete=True, rough=True),
+    )
     changed = set(peaks)
     for _ in range(ROUNDS):
         changed = _round(rows, methods, peaks, changed, sample, some)
@@ -82,7 +86,7 @@ def _settle(rows: Source, peaks: dict[Place, Peaks]) -> None:
     going = [(place, candidate) for place, mine in peaks.items() for _, candidate in mine.found]
     for mine in peaks.values():
         mine.found = []
-    ends = advance(rows, [candidate for _, candidate in going], SETTLE, complete=True)
+    ends = advance(rows, [candidate for _, candidate in going], SETTLE, complete=True, rough=True)
     _keep(peaks, [place for place, _ in going], ends)
 
 
@@ -107,7 +111,7 @@ def _round(
     ]
     if not proposals:
         return set()
-    looked = advance(some, [start for _, start in proposals], LOOK, complete=True)
+    looked = advance(some, [start for _, start in proposals], LOOK, complete=True, rough=True)
     best: dict[Place, list[Advanced]] = {}
     for (place, _), end in zip(proposals, looked, strict=True):
         best.setdefault(place, []).append(end)
@@ -119,7 +123,7 @@ def _round(
     new = len(going)
     going += [(place, peaks[place].top) for place in best]
     places = [place for place, _ in going]
-    ends = advance(rows, [candidate for _, candidate in going], CLIMB, complete=True)
+    ends = advance(rows, [candidate for _, candidate in going], CLIMB, complete=True, rough=True)
     stayed = {place: end.height for place, end in zip(places[new:], ends[new:], strict=True)}
     enough = SAME * float(sample.w.sum())
     after = {

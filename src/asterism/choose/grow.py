@@ -24,6 +24,7 @@ from asterism.data.block import Vector
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
 from asterism.families.base import Array
+from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_params import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic
 from asterism.methods.stackpass import Ready
@@ -38,7 +39,8 @@ def moments_of(source: Source, candidates: Sequence[Candidate]) -> list[Gaussian
     """Mass, means and whole scatters (k, d, d) of the components of every candidate, in one pass."""
     ks = [len(one.model.weights) for one in candidates]
     params: list[GaussianParams] = [one.model.params for one in candidates]
-    reference = candidates[0].em.family.reference  # type: ignore[attr-defined]
+    family = candidates[0].em.family
+    assert isinstance(family, GaussianFamily)
     starts = np.cumsum([0, *ks]).astype(np.int64)
     ready = Ready(
         "full",
@@ -46,7 +48,8 @@ def moments_of(source: Source, candidates: Sequence[Candidate]) -> list[Gaussian
         np.concatenate([one.model.weights for one in candidates]),
         np.concatenate([p.means for p in params]),
         np.concatenate([p.covariances.inverse_factors() for p in params]),
-        reference,
+        family.reference,
+        family.size,
     )
     found = ready.centred(reduce(InSmallBlocks.of(source), ready.sums), "full")
     return [

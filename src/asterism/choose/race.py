@@ -43,7 +43,7 @@ def _ranked(
     if not starts:
         return {}
     ends: dict[Place, list[Advanced]] = {}
-    moved = advance(source, [start for _, start in starts], steps, complete=True)
+    moved = advance(source, [start for _, start in starts], steps, complete=True, rough=True)
     for (place, _), end in zip(starts, moved, strict=True):
         ends.setdefault(place, []).append(end)
     return {place: sorted(mine, key=lambda end: -end.height) for place, mine in ends.items()}

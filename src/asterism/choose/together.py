@@ -158,14 +158,21 @@ class Advanced:
 
 
 def advance(
-    source: Source, starts: Sequence[Candidate | Begun], max_iter: int, *, complete: bool, whole: bool = True
+    source: Source,
+    starts: Sequence[Candidate | Begun],
+    max_iter: int,
+    *,
+    complete: bool,
+    whole: bool = True,
+    rough: bool = False,
 ) -> list[Advanced]:
     """All moved in the same passes, one ``Advanced`` each, in order.
 
     ``complete``  the table has no missing cells
     ``whole``     an interrupted way is none; else its best is taken
+    ``rough``     they are only compared: stacks may work in float32
     """
-    alone, stacked = _by_kind(starts, complete)
+    alone, stacked = _by_kind(starts, complete, rough)
     movers: list[Mover] = [one for i in alone if isinstance(one := starts[i], Candidate)]
     table = InSmallBlocks.of(source) if stacked else source
     runs = iterate(InStacks(), table, [*movers, *stacked], max_iter=max_iter)
@@ -211,7 +218,9 @@ def told_of(source: Source, candidates: Sequence[Candidate], *, complete: bool) 
     return [found[i] for i in range(len(candidates))]
 
 
-def _by_kind(starts: Sequence[Candidate | Begun], complete: bool) -> tuple[list[int], list[Stack]]:
+def _by_kind(
+    starts: Sequence[Candidate | Begun], complete: bool, rough: bool = False
+) -> tuple[list[int], list[Stack]]:
     """Numbers of those that move alone, and stacks of the others."""
     alone: list[int] = []
     models: dict[int, list[int]] = {}
@@ -225,13 +234,19 @@ def _by_kind(starts: Sequence[Candidate | Begun], complete: bool) -> tuple[list[
             alone.append(i)
     stacks = [
         Stack.of(
-            starts[mine[0]].em, [one.model for i in mine if isinstance(one := starts[i], Candidate)], mine
+            starts[mine[0]].em,
+            [one.model for i in mine if isinstance(one := starts[i], Candidate)],
+            mine,
+            rough=rough,
         )
         for mine in models.values()
     ]
     stacks += [
         Stack.begun(
-            starts[mine[0]].em, [one.moments for i in mine if isinstance(one := starts[i], Begun)], mine
+            starts[mine[0]].em,
+            [one.moments for i in mine if isinstance(one := starts[i], Begun)],
+            mine,
+            rough=rough,
         )
         for mine in moments.values()
     ]

@@ -226,10 +226,10 @@ class GaussianFamily:
         """What all blocks of a step need, made when it is first asked for."""
         from asterism.kernels.density import visit_for
 
-        return visit_for(params.normals, self.reference, log_weights, dtype, self._size)
+        return visit_for(params.normals, self.reference, log_weights, dtype, self.size)
 
     @cached_property
-    def _size(self) -> Vector:
+    def size(self) -> Vector:
         """(d,) mean squares of the columns about the reference; where nobody knows, too large for float32."""
         if not self.surveyed:
             return np.full(len(self.reference), np.inf)

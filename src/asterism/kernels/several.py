@@ -1,7 +1,8 @@
 """Many mixtures of one kind over the rows of a block: their components stand one below the other.
 
 A sweep has dozens of mixtures, and blocks of it are small: calling the kernels of one mixture from here instead of
-from Python halves the time. Mixture ``i`` has the components ``starts[i]`` up to ``starts[i + 1]``.
+from Python halves the time. Mixture ``i`` has the components ``starts[i]`` up to ``starts[i + 1]``. The type of what
+describes components is that of the arithmetic; sums are float64.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ def full_mixtures(
     weights: Vector,  # (n,) in
     origin: Vector,  # (2, d) in: the reference, and zeros
     starts: Index,  # (m + 1,) in
-    offsets: Vector,  # (K, d) in
-    factors: Vector,  # (K, padded d, padded d) in
-    constants: Vector,  # (K,) in
+    offsets: Floats,  # (K, d) in
+    factors: Floats,  # (K, padded d, padded d) in
+    constants: Floats,  # (K,) in
     mass: Vector,  # (K,) added to
     sums: Vector,  # (K, d) added to
     scatters: Vector,  # (K, padded d, padded d) added to: lower triangles
@@ -53,9 +54,9 @@ def tied_mixtures(
     weights: Vector,  # (n,) in
     origins: Vector,  # (m, 2, d) in: the reference, and g from there
     starts: Index,  # (m + 1,) in
-    factors: Vector,  # (m, padded d, padded d) in
-    whitened: Vector,  # (K, padded d) in: W (mean - g)
-    heights: Vector,  # (K,) in: constant - ||W (mean - g)||^2 / 2
+    factors: Floats,  # (m, padded d, padded d) in
+    whitened: Floats,  # (K, padded d) in: W (mean - g)
+    heights: Floats,  # (K,) in: constant - ||W (mean - g)||^2 / 2
     mass: Vector,  # (K,) added to
     sums: Vector,  # (K, padded d) added to: sum w r (x - g)
     scatters: Vector,  # (m, padded d, padded d) added to: lower triangles
@@ -67,7 +68,9 @@ def tied_mixtures(
     for i in range(len(totals)):
         a, b = starts[i], starts[i + 1]
         k = b - a
-        centers, lines, mine = np.zeros((k + k % 2, width)), np.ones((2, k)), np.zeros((k + k % 2, width))
+        kind = factors.dtype
+        centers, lines = np.zeros((k + k % 2, width), kind), np.ones((2, k), kind)
+        mine = np.zeros((k + k % 2, width))
         for c in range(k):
             lines[1, c] = heights[a + c]
             for j in range(width):
@@ -87,9 +90,9 @@ def diagonal_mixtures(
     weights: Vector,  # (n,) in
     origins: Vector,  # (m, 2, d) in: the reference, and g from there
     starts: Index,  # (m + 1,) in
-    scales: Vector,  # (K, padded d) in: s
-    shifts: Vector,  # (K, padded d) in: s (mean - g)
-    constants: Vector,  # (K,) in
+    scales: Floats,  # (K, padded d) in: s
+    shifts: Floats,  # (K, padded d) in: s (mean - g)
+    constants: Floats,  # (K,) in
     near: NDArray[np.bool_],  # (m,) in: whether moments are about g
     mass: Vector,  # (K,) added to
     moments: Vector,  # (2, K, padded d) added to
@@ -101,7 +104,7 @@ def diagonal_mixtures(
     for i in range(len(totals)):
         a, b = starts[i], starts[i + 1]
         k = b - a
-        lines, mine = np.zeros((2, k, width)), np.zeros((2, k + k % 2, width))
+        lines, mine = np.zeros((2, k, width), scales.dtype), np.zeros((2, k + k % 2, width))
         for c in range(k):
             for j in range(width):
                 lines[0, c, j], lines[1, c, j] = scales[a + c, j], shifts[a + c, j]
@@ -120,9 +123,9 @@ def spherical_mixtures(
     weights: Vector,  # (n,) in
     origins: Vector,  # (m, 2, d) in: the reference, and g from there
     starts: Index,  # (m + 1,) in
-    apart: Vector,  # (K, padded d) in: mean - g
-    precisions: Vector,  # (K,) in: s^2
-    heights: Vector,  # (K,) in: constant - s^2 ||mean - g||^2 / 2
+    apart: Floats,  # (K, padded d) in: mean - g
+    precisions: Floats,  # (K,) in: s^2
+    heights: Floats,  # (K,) in: constant - s^2 ||mean - g||^2 / 2
     mass: Vector,  # (K,) added to
     sums: Vector,  # (K, padded d) added to: sum w r (x - g)
     squares: Vector,  # (K,) added to: sum w r ||x - g||^2 / 2
@@ -134,7 +137,9 @@ def spherical_mixtures(
     for i in range(len(totals)):
         a, b = starts[i], starts[i + 1]
         k = b - a
-        centers, lines, mine = np.zeros((k + k % 2, width)), np.empty((2, k)), np.zeros((k + k % 2, width))
+        kind = apart.dtype
+        centers, lines = np.zeros((k + k % 2, width), kind), np.empty((2, k), kind)
+        mine = np.zeros((k + k % 2, width))
         for c in range(k):
             lines[0, c], lines[1, c] = precisions[a + c], heights[a + c]
             for j in range(width):

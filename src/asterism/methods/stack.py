@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector
 from asterism.families.base import Array
-from asterism.families.covariance import Covariances
+from asterism.families.covariance import Covariances, Repair
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_params import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic, in_form
@@ -79,11 +79,14 @@ class Stack:
     )  # of K groups; of m where common; a tuple of m for others
     seen: Vector  # (m,) log-likelihoods before the last step
     repairs: Index  # (m,)
+    rough: bool = False  # whether float32 will do: they are only compared
     before: Stack | None = field(default=None, repr=False)
     arrived: tuple[Arrived, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, em: EM, models: Sequence[MixtureModel], numbers: Sequence[int]) -> Stack:
+    def of(
+        cls, em: EM, models: Sequence[MixtureModel], numbers: Sequence[int], *, rough: bool = False
+    ) -> Stack:
         """Of single mixtures."""
         parts = [model.params.covariances for model in models]
         return cls(
@@ -95,10 +98,13 @@ class Stack:
             _joined(parts),
             np.full(len(models), -np.inf),
             np.array([model.repairs for model in models], np.int64),
+            rough,
         )
 
     @classmethod
-    def begun(cls, em: EM, moments: Sequence[GaussianStatistic], numbers: Sequence[int]) -> Stack:
+    def begun(
+        cls, em: EM, moments: Sequence[GaussianStatistic], numbers: Sequence[int], *, rough: bool = False
+    ) -> Stack:
         """Of masses, means and whole scatters (k, d, d) of components, each mixture by its M-step."""
         family = em.family
         assert isinstance(family, GaussianFamily)
@@ -113,10 +119,8 @@ class Stack:
         tied = family.form == "tied"
         scatters = np.add.reduceat(scatters, starts[:-1]) if tied else in_form(scatters, family.form)
         found = _estimated(family, starts, Centred(mass, means, scatters), None)
-        nothing = np.full(len(moments), -np.inf)
-        return cls(
-            em, tuple(numbers), starts, weights, means, found, nothing, np.zeros(len(moments), np.int64)
-        )
+        nothing, none = np.full(len(moments), -np.inf), np.zeros(len(moments), np.int64)
+        return cls(em, tuple(numbers), starts, weights, means, found, nothing, none, rough)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -141,11 +145,22 @@ class Stack:
         at = slice(a, b) if own else slice(i, i + 1)
         mended = tuple(
             replace(r, component=r.component - a if own else None)
-            for r in c.repairs
-            if r.component is not None and at.start <= r.component < at.stop
+            for r in self._repairs_of.get(i, ())
+            if r.component is not None
         )
         variances, matrices = (None if x is None else x[at] for x in (c.variances, c.matrices))
         return Covariances(self.family.structure, b - a, variances, None, matrices, mended)
+
+    @cached_property
+    def _repairs_of(self) -> dict[int, list[Repair]]:
+        """What had to be held up, by the mixture it belongs to."""
+        found: dict[int, list[Repair]] = {}
+        own = self.family.structure in OWN
+        for r in self.covariances.repairs if isinstance(self.covariances, Covariances) else ():
+            if r.component is not None:
+                i = int(np.searchsorted(self.starts, r.component, side="right")) - 1 if own else r.component
+                found.setdefault(i, []).append(r)
+        return found
 
     @property
     def ended(self) -> tuple[Arrived, ...]:
@@ -159,7 +174,8 @@ class Stack:
     @cached_property
     def _ready(self) -> Ready:
         f = self.family
-        return Ready(f.form, self.starts, self.weights, self.means, self._factors(), f.reference)
+        size = f.size if self.rough else None
+        return Ready(f.form, self.starts, self.weights, self.means, self._factors(), f.reference, size)
 
     def _factors(self) -> Array:
         c = self.covariances
@@ -236,7 +252,10 @@ class Stack:
         seen = self.seen.copy()
         seen[i] = -np.inf
         return replace(
-            Stack.of(self.em, models, self.numbers), seen=seen, before=self.before, arrived=self.arrived
+            Stack.of(self.em, models, self.numbers, rough=self.rough),
+            seen=seen,
+            before=self.before,
+            arrived=self.arrived,
         )
 
     def only(self, kept: NDArray[np.intp]) -> Stack:

@@ -4,6 +4,9 @@ Their components stand one below the other (``kernels.several``). What a block g
 blocks of a step share, so that sums of blocks just add up; ``centred`` brings the last of them about the new means:
 
     full   about the means the model has          tied, diag, round   about one point amid the means of a mixture
+
+Where mixtures are only compared, float32 is enough and takes half the time: offsets from these points are taken in
+float64 and rounded, so that it does not matter how far from 0 a table is.
 """
 
 from __future__ import annotations
@@ -21,7 +24,11 @@ from asterism.families.base import Array
 from asterism.families.gaussian_statistic import Form
 
 FEW = 4  # kernels take columns by fours
-NEAR = 100.0  # standard deviations from the point amid the means; beyond, sums about it lose too many digits
+DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
+# standard deviations from the point amid the means; beyond, sums about it lose too many digits
+NEAR = {DOUBLE: 100.0, SINGLE: 16.0}
+LEAST_SQUARE, MOST_SQUARE = 2.0**-80, 2.0**80  # mean squares whose sums float32 holds, outliers included
+MOST_GROWTH = 64.0  # of what rounding to float32 does to standard deviations, as in ``kernels.normals``
 
 Index = NDArray[np.int64]
 
@@ -63,27 +70,52 @@ class Ready:
     """Mixtures made ready to visit any block."""
 
     def __init__(
-        self, form: Form, starts: Index, weights: Vector, means: Array, factors: Array, reference: Vector
+        self,
+        form: Form,
+        starts: Index,
+        weights: Vector,
+        means: Array,
+        factors: Array,
+        reference: Vector,
+        size: Vector | None = None,
     ) -> None:
-        """``factors``: W as kernels want it, (K, d, d), (m, d, d) for tied, (K, d), or (K, 1) for round ones."""
+        """``factors``: W as kernels want it, (K, d, d), (m, d, d) for tied, (K, d), or (K, 1) for round ones.
+
+        ``size``: (d,) mean squares about the reference. Who gives them is content with float32, where it holds them.
+        """
         self.starts, self.means, self.d = starts, means, means.shape[1]
         self.m, self.reference = len(starts) - 1, reference
         self.of = np.repeat(np.arange(self.m), np.diff(starts))  # (K,) the mixture of each component
         self.middle = np.add.reduceat(means, starts[:-1]) / np.diff(starts)[:, None]
         self.apart = means - self.middle[self.of]
+        self.kind = DOUBLE if size is None else self._precision(factors, size)
         form, factors = self._near_enough(form, factors)
+        if form == "full":
+            self.means = means.astype(self.kind).astype(DOUBLE)  # the points that sums are about
         self.form, self.factors = form, factors
         with np.errstate(divide="ignore"):  # a component that nobody wants
             self.constants = np.log(weights) + self._log_determinants()
         self.origins = np.stack([np.broadcast_to(reference, self.middle.shape), self.middle], axis=1)
         self.inputs = getattr(self, f"_{form}_inputs")()
 
+    def _precision(self, factors: Array, size: Vector) -> np.dtype[Any]:
+        """float32 where it moves W (x - mean) by no more than 4e-6 or so (``kernels.normals``), else float64."""
+        if size.min() < LEAST_SQUARE or size.max() > MOST_SQUARE:
+            return DOUBLE
+        squares = self.means**2 + size
+        if factors.ndim == 2:
+            growth = factors**2 * squares
+        else:
+            W = factors if len(factors) == len(squares) else factors[self.of]
+            growth = (W**2 @ squares[:, :, None])[:, :, 0]
+        return SINGLE if growth.max() <= MOST_GROWTH**2 else DOUBLE
+
     def _near_enough(self, form: Form, factors: Array) -> tuple[Form, Array]:
         """Products about one point where that is precise; else differences, group by group."""
         if form == "tied":
-            far = np.abs(np.einsum("kij,kj->ki", factors[self.of], self.apart)).max() > NEAR
+            far = np.abs(np.einsum("kij,kj->ki", factors[self.of], self.apart)).max() > NEAR[self.kind]
             return ("full", factors[self.of]) if far else (form, factors)
-        if form == "round" and np.abs(self.apart * factors).max() > NEAR:
+        if form == "round" and np.abs(self.apart * factors).max() > NEAR[self.kind]:
             return "diag", np.repeat(factors, self.d, axis=1)
         return form, factors
 
@@ -103,25 +135,28 @@ class Ready:
         return (
             origin,
             self.starts,
-            np.ascontiguousarray(self.means),
-            _padded_matrices(self.factors),
-            self.constants,
+            *self._short(np.ascontiguousarray(self.means), _padded_matrices(self.factors), self.constants),
         )
 
     def _tied_inputs(self) -> tuple[Any, ...]:
         whitened = np.einsum("kij,kj->ki", self.factors[self.of], self.apart)
         heights = self.constants - 0.5 * (whitened**2).sum(axis=1)
-        return self.origins, self.starts, _padded_matrices(self.factors), _padded(whitened), heights
+        lines = self._short(_padded_matrices(self.factors), _padded(whitened), heights)
+        return self.origins, self.starts, *lines
 
     def _diag_inputs(self) -> tuple[Any, ...]:
         whitened = self.apart * self.factors
-        near = np.maximum.reduceat(np.abs(whitened).max(axis=1), self.starts[:-1]) <= NEAR
-        return self.origins, self.starts, _padded(self.factors), _padded(whitened), self.constants, near
+        near = np.maximum.reduceat(np.abs(whitened).max(axis=1), self.starts[:-1]) <= NEAR[self.kind]
+        lines = self._short(_padded(self.factors), _padded(whitened), self.constants)
+        return self.origins, self.starts, *lines, near
 
     def _round_inputs(self) -> tuple[Any, ...]:
         precisions = np.ascontiguousarray(self.factors[:, 0] ** 2)
         heights = self.constants - 0.5 * precisions * (self.apart**2).sum(axis=1)
-        return self.origins, self.starts, _padded(self.apart), precisions, heights
+        return self.origins, self.starts, *self._short(_padded(self.apart), precisions, heights)
+
+    def _short(self, *lines: Array) -> tuple[Array, ...]:
+        return tuple(x.astype(self.kind, copy=False) for x in lines)
 
     # --- a block ---
 
@@ -133,7 +168,8 @@ class Ready:
         visits: Any = several  # how many ``inputs`` there are depends on the form
         mode = HARD if hard else SOFT
         block = present(block)
-        table = (block.rows, block.weights, *self.inputs)
+        rows = np.asfortranarray(block.rows)  # every mixture takes them column by column
+        table = (rows, block.weights, *self.inputs)
         K, width = len(self.means), -(-self.d // FEW) * FEW
         mass, totals, first = np.zeros(K), np.zeros((self.m, 2)), np.zeros((K, width))
         if self.form == "diag":
