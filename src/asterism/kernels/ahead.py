@@ -44,10 +44,10 @@ ALWAYS: tuple[Line, ...] = (
     ("diagonal.diagonal_scores", "d2r d1 d2 d3 d1 d2"),
 )
 STACKS: tuple[Line, ...] = (  # mixtures of numbers move together
-    ("several.full_mixtures", "d2r d1r d2 q1 d2 d3 d1 d1 d2 d3 d2 q"),
-    ("several.tied_mixtures", "d2r d1r d3 q1 d3 d2 d1 d1 d2 d3 d2 q"),
-    ("several.diagonal_mixtures", "d2r d1r d3 q1 d2 d2 d1 ?1 d1 d3 d2 q"),
-    ("several.spherical_mixtures", "d2r d1r d3 q1 d2 d1 d1 d1 d2 d1 d2 q"),
+    ("several.full_mixtures", "d2F d1r d2 q1 d2 d3 d1 d1 d2 d3 d2 q"),
+    ("several.tied_mixtures", "d2F d1r d3 q1 d3 d2 d1 d1 d2 d3 d2 q"),
+    ("several.diagonal_mixtures", "d2F d1r d3 q1 d2 d2 d1 ?1 d1 d3 d2 q"),
+    ("several.spherical_mixtures", "d2F d1r d3 q1 d2 d1 d1 d1 d2 d1 d2 q"),
 )
 BLOCKS: tuple[Line, ...] = (  # or one by one, where cells are missing
     ("tied.tied_block", "d2r d1r d2 d2 d2 d2 q d1 d1 d2 d2 d1"),
