@@ -5,8 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from asterism.data.even import EvenBlocks, in_even_blocks
+from asterism.data.even import in_even_blocks
 from asterism.data.npy import NpySource
+from asterism.data.reblocked import Reblocked
 from asterism.data.source import ArraySource
 
 N, D = 10_000, 90  # blocks of 4096 rows, so 3 of them; or 4 of 2560
@@ -68,5 +69,5 @@ def test_there_is_a_power_of_two_of_them_and_none_is_long(n, d, count):
 
 def test_an_array_that_needs_no_converting_is_not_copied():
     rows = np.zeros((N, D), np.float32)
-    for block in EvenBlocks(ArraySource(rows), 2560).blocks():
+    for block in Reblocked(ArraySource(rows), 2560).blocks():
         assert np.shares_memory(block.rows, rows)

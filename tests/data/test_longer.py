@@ -5,8 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from asterism.data.longer import LongerBlocks, in_longer_blocks
+from asterism.data.longer import in_longer_blocks
 from asterism.data.npy import NpySource
+from asterism.data.reblocked import Reblocked
 from asterism.data.source import ArraySource
 
 N, D = 40_000, 90  # blocks of 4096 rows, so 10 of them
@@ -32,7 +33,7 @@ def table(kind, tmp_path):
 @pytest.mark.parametrize("kind", ["array", "weighted", "whole numbers", "columns first", "file"])
 def test_longer_blocks_hold_the_rows_and_weights_of_the_table_in_order(kind, tmp_path):
     source, rows, weights = table(kind, tmp_path)
-    longer = LongerBlocks(source, 4 * source.block_rows)
+    longer = Reblocked(source, 4 * source.block_rows)
     blocks = list(longer.blocks())
     assert [block.start for block in blocks] == [0, 16384, 32768]
     assert all(block.rows.dtype == source.dtype and block.rows.flags.c_contiguous for block in blocks)
@@ -43,7 +44,7 @@ def test_longer_blocks_hold_the_rows_and_weights_of_the_table_in_order(kind, tmp
 @pytest.mark.parametrize("kind", ["array", "weighted", "whole numbers", "file"])
 def test_a_part_sent_to_a_worker_holds_its_own_blocks(kind, tmp_path):
     source, rows, weights = table(kind, tmp_path)
-    longer = LongerBlocks(source, 4 * source.block_rows)
+    longer = Reblocked(source, 4 * source.block_rows)
     for first, last in [(0, 1), (1, 2), (2, 3), (1, 3)]:
         part = pickle.loads(pickle.dumps(longer.part(first, last)))
         blocks = list(part.blocks(first, last))
@@ -55,7 +56,7 @@ def test_a_part_sent_to_a_worker_holds_its_own_blocks(kind, tmp_path):
 
 def test_an_array_that_needs_no_converting_is_not_copied():
     rows = np.zeros((N, D), np.float32)
-    for block in LongerBlocks(ArraySource(rows), 16384).blocks():
+    for block in Reblocked(ArraySource(rows), 16384).blocks():
         assert np.shares_memory(block.rows, rows)
 
 
