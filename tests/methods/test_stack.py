@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from asterism.choose.together import Candidate, InSmallBlocks, advance
+from asterism.choose.together import Candidate, advance, in_small_blocks
 from asterism.data.source import ArraySource
 from asterism.engines.context import engine
 from asterism.families.gaussian import GaussianFamily
@@ -92,7 +92,7 @@ def test_weights_are_copies_and_absent_rows_may_hold_anything(structure):
 @pytest.mark.parametrize("structure", ["EEE", "VII", "VVI", "VVV"])
 def test_same_bits_for_any_number_of_threads(structure):
     source, starts = candidates(table(5000), structure)
-    assert InSmallBlocks.of(source).n_blocks == 10
+    assert in_small_blocks(source).n_blocks == 10
     heights = []
     for n_threads in (1, 3):
         with engine(n_threads=n_threads):

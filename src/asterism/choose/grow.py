@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.choose.together import Candidate, InSmallBlocks
+from asterism.choose.together import Candidate, in_small_blocks
 from asterism.data.block import Vector
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
@@ -51,7 +51,7 @@ def moments_of(source: Source, candidates: Sequence[Candidate]) -> list[Gaussian
         family.reference,
         family.size,
     )
-    found = ready.centred(reduce(InSmallBlocks.of(source), ready.sums), "full")
+    found = ready.centred(reduce(in_small_blocks(source), ready.sums), "full")
     return [
         GaussianStatistic(found.mass[a:b], found.means[a:b], found.scatters[a:b]) for a, b in pairwise(starts)
     ]
@@ -62,7 +62,7 @@ def moments_of_nearest(source: Source, centers: Array, unit: Vector, reference: 
     k, d = centers.shape
     factors = np.broadcast_to(np.diag(1.0 / unit), (k, d, d))
     ready = Ready("full", np.array([0, k]), np.full(k, 1.0 / k), centers, factors, reference)
-    found = ready.centred(reduce(InSmallBlocks.of(source), partial(ready.sums, hard=True)), "full")
+    found = ready.centred(reduce(in_small_blocks(source), partial(ready.sums, hard=True)), "full")
     return GaussianStatistic(found.mass, found.means, found.scatters)
 
 

@@ -5,7 +5,7 @@ Normal mixtures of one structure move as a stack (``methods.stack``), others one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -13,7 +13,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from asterism.data.block import Block
-from asterism.data.source import Piece, Source
+from asterism.data.reblocked import Reblocked
+from asterism.data.source import Source
 from asterism.engines.context import current
 from asterism.engines.loop import iterate
 from asterism.engines.reduce import reduce
@@ -27,31 +28,14 @@ SMALL = 1 << 8  # rows a block has at least: a tile of the kernels
 MANY = 8  # blocks, which threads can share evenly
 
 
-class InSmallBlocks(Source):
-    """The same table in smaller blocks.
+def in_small_blocks(source: Source) -> Source:
+    """A table of few blocks in many; any other as it is, and so on a cluster, whose workers have their blocks.
 
     Blocks are made for one mixture that visits many rows. Here dozens visit few: a table of 20,000 rows is one block,
     and one thread would do all the work.
     """
-
-    def __init__(self, inner: Source, rows: int) -> None:
-        self.inner, self.n_rows, self.dtype, self._rows = inner, inner.n_rows, inner.dtype, rows
-        self.columns = inner.columns
-
-    @classmethod
-    def of(cls, source: Source) -> Source:
-        """A table of few blocks in many; any other as it is, and so on a cluster, whose workers have their blocks."""
-        rows = min(source.block_rows, max(SMALL, 1 << (max(source.n_rows // MANY, 1).bit_length() - 1)))
-        return source if current().dask is not None or rows == source.block_rows else cls(source, rows)
-
-    @property
-    def block_rows(self) -> int:
-        """Fewer."""
-        return self._rows
-
-    def pieces(self, start: int, stop: int) -> Iterator[Piece]:
-        """The inner source's own."""
-        return self.inner.pieces(start, stop)
+    rows = min(source.block_rows, max(SMALL, 1 << (max(source.n_rows // MANY, 1).bit_length() - 1)))
+    return source if current().dask is not None or rows == source.block_rows else Reblocked(source, rows)
 
 
 @dataclass(frozen=True)
@@ -174,7 +158,7 @@ def advance(
     """
     alone, stacked = _by_kind(starts, complete, rough)
     movers: list[Mover] = [one for i in alone if isinstance(one := starts[i], Candidate)]
-    table = InSmallBlocks.of(source) if stacked else source
+    table = in_small_blocks(source) if stacked else source
     runs = iterate(InStacks(), table, [*movers, *stacked], max_iter=max_iter)
     if whole and any(run.status == "interrupted" for run in runs):
         raise KeyboardInterrupt
@@ -204,7 +188,7 @@ def told_of(source: Source, candidates: Sequence[Candidate], *, complete: bool) 
         Mixture(one.em.family, one.model.weights, one.model.params) for one in (candidates[i] for i in alone)
     ]
     joined = reduce(
-        InSmallBlocks.of(source) if stacked else source,
+        in_small_blocks(source) if stacked else source,
         lambda block: Joined(
             (
                 *(stack.summarize(block, hard=True) for stack in stacked),

@@ -136,7 +136,20 @@ class FullVisit(Visit):
         return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
 
 
-class TiedVisit(Visit):
+class OneMatrix(Visit):
+    """One matrix for all; sums are about one point."""
+
+    def totals(self, sums: Vector) -> GaussianTotals:
+        """What rows scatter less what the means do."""
+        heights, mass, first, lower = self._parts(sums)
+        means = over(first[: self.k, : self.d], mass)  # from the middle
+        scatters = symmetric(lower[None], self.d)
+        scatters[0] -= (means * mass[:, None]).T @ means
+        shifts = np.where(mass[:, None] > 0, means - self.normals.apart, 0.0)
+        return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
+
+
+class TiedVisit(OneMatrix):
     """One matrix for all; sums are about one point.
 
     In units of the covariance, the scatter within is 1 a row in every direction and that of the means at most m^2.
@@ -159,15 +172,6 @@ class TiedVisit(Visit):
             mass, first, lower, heights,
         )  # fmt: skip
         return sums
-
-    def totals(self, sums: Vector) -> GaussianTotals:
-        """What rows scatter less what the means do."""
-        heights, mass, first, lower = self._parts(sums)
-        means = over(first[: self.k, : self.d], mass)  # from the middle
-        scatters = symmetric(lower[None], self.d)
-        scatters[0] -= (means * mass[:, None]).T @ means
-        shifts = np.where(mass[:, None] > 0, means - self.normals.apart, 0.0)
-        return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
 
 
 class DiagonalVisit(Visit):

@@ -6,7 +6,7 @@ import numpy as np
 
 from asterism.kernels.normals import Floats, Kind, Normals, Vector, near
 from asterism.kernels.products import BYTES, FOUR, panels_of
-from asterism.kernels.visits import GaussianTotals, Visit, over, symmetric
+from asterism.kernels.visits import GaussianTotals, OneMatrix, Visit, over
 from asterism.kernels.wide import wide_block, wide_tied_block
 
 FEWEST = 24  # columns from which on products are faster
@@ -46,7 +46,7 @@ class WideVisit(Visit):
         return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
 
 
-class WideTiedVisit(Visit):
+class WideTiedVisit(OneMatrix):
     """One matrix for all; sums are about one point."""
 
     def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
@@ -76,15 +76,6 @@ class WideTiedVisit(Visit):
         )
         mass[:] = first[: self.k, self._ones]
         return sums
-
-    def totals(self, sums: Vector) -> GaussianTotals:
-        """What rows scatter less what the means do."""
-        heights, mass, first, lower = self._parts(sums)
-        means = over(first[: self.k, : self.d], mass)  # from the middle
-        scatters = symmetric(lower[None], self.d)
-        scatters[0] -= (means * mass[:, None]).T @ means
-        shifts = np.where(mass[:, None] > 0, means - self.normals.apart, 0.0)
-        return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
 
 
 def linear(slopes: Vector, precisions: Vector, constants: Vector, kind: Kind) -> tuple[Floats, int]:
