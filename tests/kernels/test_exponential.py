@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
+import runpy
 from decimal import Decimal, localcontext
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numba import njit
 
-from asterism.kernels.exponential import lane_exp, lane_log
+from asterism.kernels import exponential
+from asterism.kernels.exponential import exp64, lane_log, lane_share
 
 
 @njit
 def exps(x, out):
     for i in range(len(x)):
-        out[i] = lane_exp(x[i])
+        out[i] = exp64(x[i])
+
+
+@njit
+def shares(x, out):
+    for i in range(len(x)):
+        out[i] = lane_share(x[i])
 
 
 @njit
@@ -39,13 +48,16 @@ def off_by(got: np.ndarray, exact: list[Decimal]) -> float:
     )
 
 
-@pytest.mark.parametrize(("dtype", "least"), [(np.float64, -700.0), (np.float32, -86.0)])
-def test_exp_is_within_one_unit_in_the_last_place(dtype, least):
+@pytest.mark.parametrize(
+    ("function", "dtype", "least", "most"),
+    [(exps, np.float64, -700.0, 700.0), (shares, np.float64, -40.0, 0.0), (shares, np.float32, -25.0, 0.0)],
+)
+def test_exp_is_within_one_unit_in_the_last_place(function, dtype, least, most):
     rng = np.random.default_rng(0)
-    x = np.concatenate([rng.uniform(least, 0, 800), rng.uniform(-1, 1, 800), [0.0, -45.0]]).astype(dtype)
+    x = np.concatenate([rng.uniform(least, most, 1200), rng.uniform(-1, 0, 800), [0.0, least]]).astype(dtype)
     with localcontext() as digits:
         digits.prec = 40
-        assert off_by(applied(exps, x), [Decimal(float(v)).exp() for v in x]) < 1.0
+        assert off_by(applied(function, x), [Decimal(float(v)).exp() for v in x]) < 1.0
 
 
 def test_log_is_within_two_units_in_the_last_place():
@@ -57,8 +69,18 @@ def test_log_is_within_two_units_in_the_last_place():
     assert applied(logs, np.ones(3)).tolist() == [0.0, 0.0, 0.0]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_exp_of_what_is_no_usual_number(dtype):
-    got = applied(exps, np.array([-np.inf, -1e30, np.nan, 0.0], dtype))
-    assert got[[0, 1, 3]].tolist() == [0.0, 0.0, 1.0]
-    assert np.isnan(got[2])
+@pytest.mark.parametrize(
+    ("function", "dtype", "below"),
+    [(exps, np.float64, -709.0), (shares, np.float64, -40.01), (shares, np.float32, -25.01)],
+)
+def test_exp_of_what_is_no_usual_number(function, dtype, below):
+    got = applied(function, np.array([-np.inf, -1e30, below, 0.0, np.nan], dtype))
+    assert got[:4].tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert np.isnan(got[4])
+
+
+def test_polynomials_are_those_that_many_digits_give():
+    made = runpy.run_path(str(Path(__file__).parents[1] / "oracles" / "exponential.py"))["polynomials"]()
+    double, single = made["float64"], made["float32"]
+    assert [getattr(exponential, f"Q{i}") for i in range(len(double))] == double
+    assert [float(getattr(exponential, f"R{i}")) for i in range(len(single))] == single

@@ -1,11 +1,15 @@
-"""exp and log that a compiler can run in vector lanes: no branches, no tables, no calls.
+"""exp, log and shares that a compiler can run in vector lanes: no branches, no tables, no calls.
 
-    exp(x) = 2^n exp(f),   n = round(x / log 2),   f = x - n log 2 in [-0.347, 0.347]
+    exp(x) = 2^n exp(f),   n = round(x / log 2),   f = x - n log 2 in [-0.347, 0.347],   exp(f) = 1 + f + f^2 q(f)
     log(x) = e log 2 + 2 artanh(s),   x = m 2^e,  m in [0.707, 1.414),   s = (m - 1) / (m + 1)
 
 n is found by adding 1.5 2^52 (2^23 for float32): the sum has room for whole numbers only, and its last bits are n.
-log 2 is subtracted in two parts, the first with so many trailing zeros that n times it is exact. Both series are cut
-where the next term is below the rounding of the result. exp is within 1 unit in the last place, log within 2.
+log 2 is subtracted in two parts, the first with so many trailing zeros that n times it is exact. q is the polynomial
+through (exp(f) - 1 - f) / f^2 at Chebyshev's points, of the least degree whose error is a small part of a rounding,
+made with many digits in ``tests/oracles/exponential.py``. The series of log is cut where the next term is below the
+rounding of the result. exp is within 1 unit in the last place, log within 2.
+
+A share is exp(x) of x at most 0, and none at all below CUT: exp(CUT) is 2^-57 in float64, 2^-36 in float32.
 """
 
 from __future__ import annotations
@@ -19,16 +23,37 @@ from numba.extending import overload
 
 from asterism.kernels.compiled import kernel
 
-LEAST64, MOST64 = -708.0, 709.0  # beyond, the result is no normal number: there exp is 0, or exp(MOST64)
-LEAST32, MOST32 = np.float32(-87.0), np.float32(88.0)
+LEAST64, MOST64 = -708.0, 709.0  # beyond, the result is no normal number
+CUT64, CUT32 = -40.0, np.float32(-25.0)  # nats
 FLIP64, FLIP32 = 1.5 * 2.0**52, np.float32(1.5 * 2.0**23)
 PER_LOG2 = 1.0 / math.log(2.0)
 HIGH64, LOW64 = float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33")
 HIGH32, LOW32 = np.float32(float.fromhex("0x1.62e4p-1")), np.float32(float.fromhex("0x1.7f7d1cp-20"))
-C13, C12, C11, C10, C9 = (1.0 / math.factorial(i) for i in (13, 12, 11, 10, 9))
-C8, C7, C6, C5, C4, C3 = (1.0 / math.factorial(i) for i in (8, 7, 6, 5, 4, 3))
-E7, E6, E5, E4, E3 = (np.float32(1.0 / math.factorial(i)) for i in (7, 6, 5, 4, 3))
-HALF32, ONE32, ZERO32, PER32 = np.float32(0.5), np.float32(1.0), np.float32(0.0), np.float32(PER_LOG2)
+Q9, Q8, Q7, Q6, Q5 = (
+    float.fromhex(digits)
+    for digits in (
+        "0x1.af38a9b0ec855p-26",
+        "0x1.289185613a3d6p-22",
+        "0x1.71de0dae63bb3p-19",
+        "0x1.a019b90d2ae7ap-16",
+        "0x1.a01a01a7c41d5p-13",
+    )
+)
+Q4, Q3, Q2, Q1, Q0 = (
+    float.fromhex(digits)
+    for digits in (
+        "0x1.6c16c1788bd90p-10",
+        "0x1.11111111109b3p-7",
+        "0x1.5555555553d63p-5",
+        "0x1.5555555555556p-3",
+        "0x1.0000000000001p-1",
+    )
+)
+R4, R3, R2, R1, R0 = (
+    np.float32(float.fromhex(digits))
+    for digits in ("0x1.6d110ap-10", "0x1.120b6ep-7", "0x1.55551ap-5", "0x1.5554dcp-3", "0x1p-1")
+)
+ZERO32, PER32 = np.float32(0.0), np.float32(PER_LOG2)
 BIAS64, BIAS32 = np.int64(1023), np.int32(127)
 MANTISSA64, ONE_BITS64 = np.uint64((1 << 52) - 1), np.uint64(1023 << 52)
 BITS_2_52, BIASED_2_52, SHIFT_UNSIGNED = np.uint64(1075 << 52), 2.0**52 + 1023.0, np.uint64(52)
@@ -39,57 +64,60 @@ SHIFT64, SHIFT32 = np.int64(52), np.int32(23)
 
 
 @kernel
+def power64(x: float) -> Any:
+    """exp of a float64 from LEAST64 to MOST64, and NaN of NaN."""
+    t = x * PER_LOG2 + FLIP64
+    n = t - FLIP64
+    f = (x - n * HIGH64) - n * LOW64
+    g = f * f
+    h = g * g
+    low = (Q3 * f + Q2) * g + (Q1 * f + Q0)
+    high = (Q7 * f + Q6) * g + (Q5 * f + Q4)
+    high = (Q9 * f + Q8) * h + high
+    p = (high * h + low) * g + f
+    power = np.int64((np.float64(t).view(np.int64) + BIAS64) << SHIFT64).view(np.float64)
+    return power + power * p
+
+
+@kernel
 def exp64(x: float) -> Any:
-    """exp of a float64; 0 below LEAST64."""
+    """exp of a float64; 0 below LEAST64, exp(MOST64) above that."""
     y = LEAST64 if x < LEAST64 else x  # so that NaN stays NaN
     y = MOST64 if y > MOST64 else y
-    t = y * PER_LOG2 + FLIP64
-    n = t - FLIP64
-    f = (y - n * HIGH64) - n * LOW64
-    p = C13 * f + C12
-    p = p * f + C11
-    p = p * f + C10
-    p = p * f + C9
-    p = p * f + C8
-    p = p * f + C7
-    p = p * f + C6
-    p = p * f + C5
-    p = p * f + C4
-    p = p * f + C3
-    p = p * f + 0.5
-    p = (p * f) * f + f
-    power = np.int64((np.float64(t).view(np.int64) + BIAS64) << SHIFT64).view(np.float64)
-    z = power + power * p
+    z = power64(y)
     return 0.0 if x < LEAST64 else z
 
 
 @kernel
-def exp32(x: Any) -> Any:
-    """exp of a float32; 0 below LEAST32."""
-    y = LEAST32 if x < LEAST32 else x
-    y = MOST32 if y > MOST32 else y
+def share64(x: float) -> Any:
+    """exp of a float64, 0 or less; 0 below CUT64."""
+    z = power64(CUT64 if x < CUT64 else x)
+    return 0.0 if x < CUT64 else z
+
+
+@kernel
+def share32(x: Any) -> Any:
+    """exp of a float32, 0 or less; 0 below CUT32."""
+    y = CUT32 if x < CUT32 else x
     t = y * PER32 + FLIP32
     n = t - FLIP32
     f = (y - n * HIGH32) - n * LOW32
-    p = E7 * f + E6
-    p = p * f + E5
-    p = p * f + E4
-    p = p * f + E3
-    p = p * f + HALF32
-    p = (p * f) * f + f
+    g = f * f
+    high = (R4 * f + R3) * g + (R2 * f + R1)
+    p = (high * f + R0) * g + f
     power = np.int32((np.float32(t).view(np.int32) + BIAS32) << SHIFT32).view(np.float32)
     z = power + power * p
-    return ZERO32 if x < LEAST32 else z
+    return ZERO32 if x < CUT32 else z
 
 
-def lane_exp(x: Any) -> Any:
-    """exp in the precision of its argument, in compiled code only."""
+def lane_share(x: Any) -> Any:
+    """exp in the precision of its argument, 0 or less, and 0 below CUT; in compiled code only."""
     return np.exp(x)
 
 
-@overload(lane_exp, strict=False, inline="always")
-def _lane_exp(x: Any) -> Any:
-    return (lambda x: exp32(x)) if x == types.float32 else (lambda x: exp64(x))
+@overload(lane_share, strict=False, inline="always")
+def _lane_share(x: Any) -> Any:
+    return (lambda x: share32(x)) if x == types.float32 else (lambda x: share64(x))
 
 
 @kernel

@@ -2,9 +2,9 @@
 
     log sum_c exp(s_c)  =  best + log sum_c exp(s_c - best)          r_c = exp(s_c - best) / sum
 
-A group whose score is CUT or more below the best of a row gets no share of it. Its share would be below exp(-CUT):
-2^-57 in float64, 2^-36 in float32. All such groups together change the sum of a row by less than k times that, half a
-rounding for any k up to 16 (4000 in float32), and no total by more than n times that.
+A group whose score is 40 nats or more below the best of a row (25 in float32) gets no share of it: it would be below
+2^-57 (2^-36). All such groups together change the sum of a row by less than k times that, half a rounding for any k
+up to 16 (4000 in float32), and no total by more than n times that.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
-from asterism.kernels.exponential import lane_exp, lane_log
+from asterism.kernels.exponential import lane_log, lane_share
 from asterism.kernels.lanes import TILE
 
-CUT64, CUT32 = 40.0, np.float32(25.0)  # nats
 # A row to all groups by their shares; to the likeliest; to one drawn by the shares; to none: only its label is told.
 SOFT, HARD, DRAW, LOOK = 0, 1, 2, 3
 # What rounding may do to the difference of two scores: SLACK (BESIDE + |score|). BESIDE is the largest square of what
@@ -29,16 +28,6 @@ SLACK64, SLACK32 = 2.0**-47, np.float32(2.0**-18)
 BESIDE64, BESIDE32 = 1e4, np.float32(64.0)
 
 Floats = NDArray[Any]  # float32 or float64
-
-
-def cut_of(x: Any) -> Any:
-    """CUT in the precision of its argument, in compiled code only."""
-    return CUT32 if isinstance(x, np.float32) else CUT64
-
-
-@overload(cut_of, strict=False, inline="always")
-def _cut_of(x: Any) -> Any:
-    return (lambda x: CUT32) if x == types.float32 else (lambda x: CUT64)  # noqa: ARG005
 
 
 def slack_of(score: Any) -> Any:
@@ -70,14 +59,10 @@ def share_out(
     side = best_scores(scores, k, work)
     best, total, scale = work[side], work[2], work[3]
     total[:] = 0.0
-    zero = w[0] - w[0]
-    cut = zero - cut_of(zero)
     for c in range(k):
         p = c * TILE
         for i in range(TILE):
-            gap = scores[p + i] - best[i]
-            e = lane_exp(gap)
-            e = zero if gap < cut else e
+            e = lane_share(scores[p + i] - best[i])
             scores[p + i] = e
             total[i] += e
     add_totals(best, total, w, totals)
@@ -237,7 +222,7 @@ def sum_scores(
         for c in range(k):
             p = c * TILE
             for i in range(TILE):
-                total[i] += lane_exp(lanes[p + i] - safe[i])
+                total[i] += lane_share(lanes[p + i] - safe[i])
         for i in range(TILE):
             total[i] = best[i] + lane_log(total[i] if total[i] > 0.0 else 1.0)
         for i in range(t):
