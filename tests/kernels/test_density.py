@@ -12,6 +12,7 @@ from scipy.stats import multivariate_normal
 from asterism.data.block import block_of
 from asterism.kernels import density
 from asterism.kernels.density import Normals, visit_of
+from asterism.kernels.normals import single_size
 from asterism.kernels.shares import sum_scores
 
 STRUCTURES = ("full", "tied", "diag", "spherical")
@@ -202,11 +203,12 @@ def test_sums_of_blocks_add_up_also_where_one_came_from_elsewhere(structure, spr
 def test_float32_arithmetic_asks_for_a_reference_that_float32_holds():
     rng = np.random.default_rng(12)
     means, _, factors, log_weights = mixture(rng, 3, 2, "diag", 1.0)
-    kinds = [
-        density.visit_for(Normals(means, factors), at, log_weights, np.dtype(np.float32), np.ones(3)).kind
-        for at in (np.full(3, 0.5), np.full(3, 0.1))
-    ]
-    assert kinds == [np.float32, np.float64]
+    kinds = []
+    for at in (np.full(3, 0.5), np.full(3, 0.1), np.full(3, 1e300)):
+        size = single_size(at, np.ones(3))
+        visit = density.visit_for(Normals(means, factors), at, log_weights, np.dtype(np.float32), size)
+        kinds.append(visit.kind)
+    assert kinds == [np.float32, np.float64, np.float64]
 
 
 @EVERY

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
 
+from asterism.data.block import Block
 from asterism.data.columns import Column
 from asterism.data.source import ArraySource, Piece, Source
 
@@ -27,10 +30,31 @@ class Reblocked(Source):
         """Number of columns."""
         return self.inner.n_columns
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reblocked, (self.inner, self.block_rows)  # without the blocks that are kept
+
+    def blocks(self, first: int = 0, last: int | None = None) -> Iterator[Block]:
+        """Logical blocks ``first:last`` in order; kept where they are but views, as a method asks again and again."""
+        return super().blocks(first, last) if self._views is None else iter(self._views[first:last])
+
+    @cached_property
+    def _views(self) -> list[Block] | None:
+        inner = self.inner
+        if not (isinstance(inner, ArraySource) and self._as_it_is and inner.array.flags.c_contiguous):
+            return None
+        if inner.start or inner.weights is not None:  # a worker's part; weights would be copied
+            return None
+        return list(super().blocks())
+
+    @property
+    def _as_it_is(self) -> bool:
+        """Whether rows come from an array that needs no converting."""
+        return isinstance(self.inner, ArraySource) and self.inner.array.dtype == self.dtype
+
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
         """The inner source's pieces; of an array that needs no converting a single one, so that none are joined."""
         inner = self.inner
-        if not (isinstance(inner, ArraySource) and inner.array.dtype == self.dtype):
+        if not (isinstance(inner, ArraySource) and self._as_it_is):
             yield from inner.pieces(start, stop)
             return
         here = slice(start - inner.start, stop - inner.start)

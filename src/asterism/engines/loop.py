@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +105,19 @@ class Preparing(Protocol):
         ...
 
 
+# Asked of the class, whose answer is remembered: of an instance it takes longer than a small block.
+
+
+def remembers(method: Any) -> TypeGuard[Remembering]:
+    """Whether a method keeps something of every row."""
+    return issubclass(type(method), Remembering)
+
+
+def prepares(method: Any) -> TypeGuard[Preparing]:
+    """Whether a method has something to make of a model."""
+    return issubclass(type(method), Preparing)
+
+
 @dataclass
 class Run(Generic[M]):
     """One candidate on its way."""
@@ -176,11 +189,11 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
     moving = [i for i, run in enumerate(runs) if run.status == "moving"]
     models = tuple(runs[i].model for i in moving)
     memories, fresh = _memories(method, source, [runs[i] for i in moving])
-    if isinstance(method, Preparing) and current().dask is None:
+    if prepares(method) and current().dask is None:
         for model in models:
             method.prepare(model, source.dtype)
     tallies = [
-        method.tally(model) if isinstance(method, Remembering) and memory is not None else None
+        method.tally(model) if remembers(method) and memory is not None else None
         for model, memory in zip(models, memories, strict=True)
     ]
     joined = reduce(source, partial(_summarize_all, method, models, memories, tallies, fresh))
@@ -193,7 +206,7 @@ def _memories(
     method: Method[M], source: Source, runs: list[Run[M]]
 ) -> tuple[list[NDArray[np.int32] | None], list[bool]]:
     """What each candidate remembers of the rows, and whether it begins to: only in this process's own memory."""
-    if not isinstance(method, Remembering) or current().dask is not None:
+    if not remembers(method) or current().dask is not None:
         return [None] * len(runs), [True] * len(runs)
     if method.blank(1).nbytes * source.n_rows * len(runs) > MEMORY_BYTES:
         return [None] * len(runs), [True] * len(runs)

@@ -8,6 +8,7 @@ The structures are in ``covariance_structures``, floors in ``covariance_repair``
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -189,8 +190,7 @@ class _Units:
     variances: Array  # (d,) column variances after that
 
     @classmethod
-    def of(cls, column_variances: Array, each: bool) -> _Units:
-        s = np.asarray(column_variances, dtype=np.float64)
+    def of(cls, s: Array, each: bool) -> _Units:
         positive = s[s > 0]
         # A constant column has no units of its own; any will do, and those of the others keep numbers near 1.
         s = np.where(s > 0, s, np.exp(np.log(positive).mean()) if len(positive) else 1.0)
@@ -210,6 +210,12 @@ class _Units:
         if variances is not None:  # along axes all roots are the same
             variances = variances * self.roots * self.roots
         return Parts(variances, axes, matrices)
+
+
+@lru_cache(maxsize=64)
+def _units_of(column_variances: bytes, each: bool) -> _Units:
+    """The same at every step of a fit."""
+    return _Units.of(np.frombuffer(column_variances), each)
 
 
 def estimate(
@@ -248,7 +254,8 @@ def estimate(
         n, M = n + more_n, M + more_M
     if column_variances is None:
         column_variances = _column_variances(n, M)
-    units = _Units.of(column_variances, each=kind.free_units)
+    column_variances = np.asarray(column_variances, dtype=np.float64)
+    units = _units_of(column_variances.tobytes(), kind.free_units)
     filled_n, filled, empty = fill_empty(n, units.scaled(M))
     lifted, collapsed = kind.lift(filled_n, filled, units.variances, floor)
     repairs = empty + collapsed

@@ -226,7 +226,13 @@ class GaussianFamily:
         """What all blocks of a step need, made when it is first asked for."""
         from asterism.kernels.density import visit_for
 
-        return visit_for(params.normals, self.reference, log_weights, dtype, self.size)
+        return visit_for(params.normals, self.reference, log_weights, dtype, self._single_size)
+
+    @cached_property
+    def _single_size(self) -> Vector:
+        from asterism.kernels.normals import single_size
+
+        return single_size(self.reference, self.size)
 
     @cached_property
     def size(self) -> Vector:
@@ -273,7 +279,8 @@ class GaussianFamily:
         mass, xbar = statistic.mass, statistic.means
         own = as_diagonals(statistic.scatters, xbar.shape[1])
         empty = (mass <= 0)[:, None]
-        xbar = np.where(empty, self.center if previous is None else previous.means, xbar)
+        if empty.any():
+            xbar = np.where(empty, self.center if previous is None else previous.means, xbar)
         prior = self.prior_of(len(mass))
         if "means" in self.frozen and previous is not None:
             # About means that are not the rows' own, the scatter is larger by what the means differ.

@@ -15,7 +15,18 @@ import numpy as np
 
 from asterism.kernels.diagonal import diagonal_scores
 from asterism.kernels.full import full_scores
-from asterism.kernels.normals import DOUBLE, Floats, Kind, Normals, Vector, at, centers_of, padded, scaled
+from asterism.kernels.normals import (
+    DOUBLE,
+    Floats,
+    Kind,
+    Normals,
+    Vector,
+    at,
+    centers_of,
+    padded,
+    scaled,
+    single_size,
+)
 from asterism.kernels.shares import DRAW, HARD, SOFT
 from asterism.kernels.tied import tied_scores
 from asterism.kernels.visits import (
@@ -36,15 +47,13 @@ NO_DRAWS = np.empty(0)
 
 
 def visit_for(normals: Normals, reference: Vector, log_weights: Vector, rows: Kind, size: Vector) -> Visit:
-    """A visit for rows of a type and of mean squares ``size`` (d,) about the reference.
+    """A visit for rows of a type and of mean squares ``size`` (d,) about the reference, see ``normals.single_size``.
 
     Made at the first block of a step and kept for its others: they ask with the same array of log weights.
     """
     kept: Visit | None = normals.made.get(("visit", rows))
     if kept is None or kept.log_weights is not log_weights:
-        exact = np.array_equal(reference, reference.astype(rows))
-        kind = normals.precision(rows, size) if exact else DOUBLE
-        kept = visit_of(normals, reference, log_weights, kind)
+        kept = visit_of(normals, reference, log_weights, normals.precision(rows, size))
         normals.made["visit", rows] = kept
     return kept
 
@@ -83,7 +92,7 @@ def gaussian_pass(
     A group whose share of a row is below 2^-57 (float32: 2^-36) gets none of it (``kernels.shares``).
     """
     some = rows[weights > 0] - reference
-    size = np.einsum("ij,ij->j", some, some) / max(len(some), 1)
+    size = single_size(reference, np.einsum("ij,ij->j", some, some) / max(len(some), 1))
     visit = visit_for(normals, reference, log_weights, rows.dtype, size)
     chances = NO_DRAWS if draws is None else np.asarray(draws, np.float64)
     return visit.totals(visit.sums(rows, weights, MODES[assignment], chances))

@@ -25,6 +25,7 @@ Vector = NDArray[np.float64]
 Kind = np.dtype[Any]  # of the arithmetic
 
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
+MOST_SINGLE = 2.0**127  # float32 holds it
 MOST_GROWTH = 64.0  # see ``Normals.precision``
 LEAST_SQUARE, MOST_SQUARE = 2.0**-80, 2.0**80  # mean squares whose sums float32 holds, outliers included
 
@@ -48,16 +49,13 @@ class Normals:
         return self.made[key]
 
     def precision(self, rows: Kind, size: Vector) -> Kind:
-        """float32 for float32 rows where that is enough, else float64; ``size`` (d,) is the mean of x_j^2.
+        """float32 for float32 rows where that is enough, else float64; ``size`` (d,) is the mean of x_j^2, see below.
 
         Rounding x_j and mu_j to float32 moves W z by about 2^-24 sqrt(sum_j W_j^2 (x_j^2 + mu_j^2)) standard
         deviations (roundings have all signs); where this growth is at most ``MOST_GROWTH`` (columns not nearly
-        dependent, means not many standard deviations apart), by less than 4e-6. Squares must be numbers that float32
-        has, in whatever unit the columns are.
+        dependent, means not many standard deviations apart), by less than 4e-6.
         """
-        if rows != SINGLE or size.min() < LEAST_SQUARE or size.max() > MOST_SQUARE:
-            return DOUBLE
-        return SINGLE if self.growth(size) <= MOST_GROWTH else DOUBLE
+        return SINGLE if rows == SINGLE and self.growth(size) <= MOST_GROWTH else DOUBLE
 
     @cached_property
     def heights(self) -> Vector:
@@ -71,10 +69,10 @@ class Normals:
     @cached_property
     def middle(self) -> Vector:
         """(d,) amid the means: any point there will do, and one that float32 holds too is exact everywhere."""
-        mean = self.offsets.mean(axis=0)
-        with np.errstate(over="ignore", under="ignore"):
-            short = mean.astype(np.float32).astype(np.float64)
-        return np.asarray(np.where(np.isfinite(short), short, mean))
+        mean = self.offsets.sum(axis=0) / len(self.offsets)
+        if not np.abs(mean).max() < MOST_SINGLE:
+            return np.asarray(mean)
+        return np.asarray(mean.astype(np.float32), np.float64)
 
     @cached_property
     def apart(self) -> Vector:
@@ -107,6 +105,17 @@ class Normals:
         if len(self.factors) == len(self.offsets):
             return math.sqrt(float((matrices @ squares[:, :, None]).max()))
         return math.sqrt(float((matrices[0] @ squares.T).max()))
+
+
+def single_size(reference: Vector, size: Vector) -> Vector:
+    """(d,) mean squares about the reference, for ``Normals.precision``; infinite where float32 cannot be used at all.
+
+    Squares must be numbers that float32 has, in whatever unit the columns are, and so must the reference.
+    """
+    fits = size.min() >= LEAST_SQUARE and size.max() <= MOST_SQUARE and np.abs(reference).max() < MOST_SINGLE
+    return (
+        size if fits and np.array_equal(reference, reference.astype(SINGLE)) else np.full_like(size, np.inf)
+    )
 
 
 # --- forms --------------------------------------------------------------------------------------------------------

@@ -26,8 +26,12 @@ def repaired(family: Collapsible, model: Any, statistic: Any) -> Any:
     if k == 1 or model.repairs >= MOST_REPAIRS * k:
         return model
     mass = statistic.mass
-    thin = on_their_own(family.collapsed(model.params, statistic.inner), mass).any(axis=1)
-    useless = (thin & (mass < family.least_rows + 0.5)) | (mass < 1e-8 * mass.sum() / k)
+    least = 1e-8 * mass.sum() / k
+    flags = family.collapsed(model.params, statistic.inner)
+    if mass.min() >= least and not flags.any():
+        return model
+    thin = on_their_own(flags, mass).any(axis=1)
+    useless = (thin & (mass < family.least_rows + 0.5)) | (mass < least)
     if not useless.any():
         return model
     c = int(np.flatnonzero(useless)[0])
