@@ -85,9 +85,8 @@ def _typical(source: Source, moments: ColumnMoments) -> Vector:
     counted = np.flatnonzero(block.weights > 0)
     if not len(counted):
         return moments.low.copy()
-    some = np.sort(
-        block.rows[counted[:: -(-len(counted) // LOOK)]].astype(np.float64), axis=0
-    )  # NaN sort last
-    seen = np.count_nonzero(~np.isnan(some), axis=0)
-    middle = some[np.maximum((seen - 1) // 2, 0), np.arange(some.shape[1])]
+    some = block.rows[counted[:: -(-len(counted) // LOOK)]]
+    lines = np.sort(some.T.astype(np.float64, order="C"))  # a column a line, which is sorted faster; NaN come last
+    seen = np.count_nonzero(~np.isnan(lines), axis=1)
+    middle = lines[np.arange(len(lines)), np.maximum((seen - 1) // 2, 0)]
     return np.where(seen > 0, middle, moments.low)

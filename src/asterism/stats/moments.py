@@ -79,12 +79,14 @@ class ColumnMoments:
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=seen)
         delta = np.where(share > 0, (other.mean - self.mean) + (other.rest - self.rest), 0.0)
         mean, rest = _two_sum(self.mean, self.rest + delta * share)
+        if not seen.all():
+            mean, rest = np.where(seen, mean, other.mean), np.where(seen, rest, other.rest)
         return ColumnMoments(
             self.rows + other.rows,
             self.total + other.total,
             weight,
-            np.where(seen, mean, other.mean),
-            np.where(seen, rest, other.rest),
+            mean,
+            rest,
             self.scatter + other.scatter + delta * delta * (self.weight * share),
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
