@@ -55,7 +55,7 @@ def block_of(rows: Matrix, weights: Vector | None = None, start: int = 0) -> Blo
         rows = rows.astype(np.float64)
     if weights is None:
         weights = unit_weights(len(rows))
-    return Block(_frozen(rows), _frozen(np.asarray(weights, np.float64)), start)
+    return Block(frozen(rows), frozen(np.asarray(weights, np.float64)), start)
 
 
 _ONES = np.ones(MOST_ROWS)
@@ -66,7 +66,8 @@ def unit_weights(n: int) -> Vector:
     return _ONES[:n] if n <= len(_ONES) else np.ones(n)
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers, C-contiguous and read-only."""
     array = np.ascontiguousarray(array).view()
     array.flags.writeable = False
     return array

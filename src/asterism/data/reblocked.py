@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from asterism.data.block import Block
+from asterism.data.block import Block, Matrix
 from asterism.data.columns import Column
 from asterism.data.source import ArraySource, Piece, Source
 
@@ -39,12 +39,12 @@ class Reblocked(Source):
 
     @cached_property
     def _views(self) -> list[Block] | None:
-        inner = self.inner
-        if not (isinstance(inner, ArraySource) and self._as_it_is and inner.array.flags.c_contiguous):
-            return None
-        if inner.start or inner.weights is not None:  # a worker's part; weights would be copied
-            return None
-        return list(super().blocks())
+        return None if self.whole is None else list(super().blocks())
+
+    @property
+    def whole(self) -> Matrix | None:
+        """The inner source's."""
+        return self.inner.whole
 
     @property
     def _as_it_is(self) -> bool:

@@ -19,10 +19,11 @@ from typing import Any, Generic, Literal, Protocol, TypeGuard, TypeVar, runtime_
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block
+from asterism.data.block import Block, Matrix
 from asterism.data.source import Source
 from asterism.engines.checkpoint import Checkpoint
 from asterism.engines.context import current
+from asterism.engines.gather import OneOrAll, Then, Together, Visit
 from asterism.engines.progress import Clock, Event
 from asterism.engines.reduce import reduce, require_rows
 from asterism.engines.threads import crew, one_blas_thread
@@ -105,6 +106,15 @@ class Preparing(Protocol):
         ...
 
 
+@runtime_checkable
+class Claiming(Protocol):
+    """A method that can take block after block of a table in memory by itself."""
+
+    def together(self, model: Any, rows: Matrix, size: int) -> Together | None:
+        """A pass over all rows in blocks of ``size``, if the model has one: to the bit what ``summarize`` gives."""
+        ...
+
+
 # Asked of the class, whose answer is remembered: of an instance it takes longer than a small block.
 
 
@@ -116,6 +126,11 @@ def remembers(method: Any) -> TypeGuard[Remembering]:
 def prepares(method: Any) -> TypeGuard[Preparing]:
     """Whether a method has something to make of a model."""
     return issubclass(type(method), Preparing)
+
+
+def claims(method: Any) -> TypeGuard[Claiming]:
+    """Whether a method may take blocks by itself."""
+    return issubclass(type(method), Claiming)
 
 
 @dataclass
@@ -196,7 +211,10 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
         method.tally(model) if remembers(method) and memory is not None else None
         for model, memory in zip(models, memories, strict=True)
     ]
-    joined = reduce(source, partial(_summarize_all, method, models, memories, tallies, fresh))
+    visit: Visit = partial(_summarize_all, method, models, memories, tallies, fresh)
+    if claims(method) and len(models) == 1 and current().dask is None:
+        visit = OneOrAll(visit, partial(_all_together, method, models[0]))
+    joined = reduce(source, visit)
     for i, statistic, memory in zip(moving, joined.parts, memories, strict=True):
         # One assignment a candidate: Ctrl-C finds it before its step or after it, never in between.
         runs[i] = _stepped(method, runs[i], statistic, memory, max_iter, alone=len(runs) == 1)
@@ -253,6 +271,11 @@ def _summarize_all(
             for model, memory, tally, begins in zip(models, memories, tallies, fresh, strict=True)
         )
     )
+
+
+def _all_together(method: Claiming, model: Any, rows: Matrix, size: int) -> Together | None:
+    inner = method.together(model, rows, size)
+    return None if inner is None else Then(inner, lambda statistic: Joined((statistic,)))
 
 
 def _stop(runs: list[Run[M]], why: Status) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from typing import Any
 
 from asterism.data.block import Block
 from asterism.data.source import Source
-from asterism.engines.gather import Gather, Gathering, Parts, Visit
+from asterism.engines.gather import Gather, Gathering, OneOrAll, Parts, Together, Visit
 
 MOST_HELPERS = 512  # of one thread; they are made when they are asked for
 
@@ -36,7 +37,7 @@ class ThreadEngine:
         size = source.block_rows
         stop = source.n_rows if last is None else min(last * size, source.n_rows)
         parts = Parts(stop - first * size, size)
-        work = _Work(source.blocks(first, last), visit, gather(parts))
+        work = _work_on(source, visit, gather, parts, first, last)
         # A visit that itself walks a table stays on its own thread: pools are never nested.
         n_threads = 1 if _visiting.yes else min(self.n_threads, parts.count)
         with one_blas_thread(), crew() as helpers:
@@ -50,29 +51,27 @@ class ThreadEngine:
                 _rest(begun)  # each ends with the block it is on
         if work.failure is not None:
             raise work.failure
-        return work.out.result()
+        return work.result()
 
 
-class _Work:
-    """The blocks all threads draw from, what they make of them, and the first failure of any thread."""
+class _Work(ABC):
+    """What all threads draw from, and the first failure of any thread."""
 
-    def __init__(self, blocks: Iterator[Block], visit: Visit, out: Gathering) -> None:
-        self.out = out
-        self.failure: BaseException | None = None
-        self._visit = visit
-        self._blocks = enumerate(blocks)
-        self._lock = threading.Lock()
+    failure: BaseException | None = None
+
+    @abstractmethod
+    def take(self) -> None:
+        """Visit blocks until none is left or somebody failed."""
+
+    @abstractmethod
+    def result(self) -> Any:
+        """What was made of all blocks."""
 
     def run(self) -> None:
-        """Visit blocks until none is left or somebody failed. Raises nothing: ``failure`` tells."""
+        """Take blocks. Raises nothing: ``failure`` tells."""
         outside, _visiting.yes = _visiting.yes, True
         try:
-            while self.failure is None:
-                with self._lock:  # iterators are not thread-safe
-                    number, block = next(self._blocks, (-1, None))
-                if block is None:
-                    return
-                self.out.add(number, self._visit(block))
+            self.take()
         except BaseException as failure:  # raised again, once, by the thread that called ``walk``
             self.fail(failure)
         finally:
@@ -81,6 +80,50 @@ class _Work:
     def fail(self, failure: BaseException) -> None:
         """Everybody stops before the next block; the first failure is the one to tell."""
         self.failure = self.failure or failure
+
+
+class _Blocks(_Work):
+    """Blocks as they are read."""
+
+    def __init__(self, blocks: Iterator[Block], visit: Visit, out: Gathering) -> None:
+        self._visit, self._out = visit, out
+        self._blocks = enumerate(blocks)
+        self._lock = threading.Lock()
+
+    def take(self) -> None:
+        while self.failure is None:
+            with self._lock:  # iterators are not thread-safe
+                number, block = next(self._blocks, (-1, None))
+            if block is None:
+                return
+            self._out.add(number, self._visit(block))
+
+    def result(self) -> Any:
+        return self._out.result()
+
+
+class _Together(_Work):
+    """Blocks of a table in memory, which threads take by themselves."""
+
+    def __init__(self, inner: Together) -> None:
+        self._inner = inner
+
+    def take(self) -> None:
+        self._inner.take()
+
+    def result(self) -> Any:
+        return self._inner.result()
+
+
+def _work_on(
+    source: Source, visit: Visit, gather: Gather, parts: Parts, first: int, last: int | None
+) -> _Work:
+    if isinstance(visit, OneOrAll) and first == 0 and last is None:
+        rows = source.whole
+        together = None if rows is None else visit.all(rows, source.block_rows)
+        if together is not None:
+            return _Together(together)
+    return _Blocks(source.blocks(first, last), visit, gather(parts))
 
 
 class _Visiting(threading.local):

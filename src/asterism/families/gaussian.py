@@ -18,13 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector, block_of
+from asterism.data.block import Block, Matrix, Vector, block_of, frozen, unit_weights
+from asterism.engines.gather import Then, Together
 from asterism.families.assignment import assign
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
@@ -77,6 +78,7 @@ class GaussianFamily:
     variances: Vector = field(default_factory=_nowhere)  # (d,) of the columns; none is 0
     covariance: Array | None = None  # (d, d) of the table, for the prior
     surveyed: bool = False  # whether the above are a table's own
+    complete: bool = False  # whether it is known that no cell of it is missing
     name: str = "gaussian"
 
     def prepared(self, facts: Facts) -> GaussianFamily:
@@ -89,6 +91,7 @@ class GaussianFamily:
             center=(m.mean - facts.reference) + m.rest,
             variances=usable_variances(m.variance),
             surveyed=True,
+            complete=not m.missing,
         )
         if isinstance(self.prior, ConjugatePrior):
             return replace(family, prior=replace(self.prior, mean=self.prior.mean - facts.reference))
@@ -100,7 +103,14 @@ class GaussianFamily:
     def at(self, reference: Vector) -> GaussianFamily:
         """The same family about a point, for those who have no table yet."""
         d = len(reference)
-        return replace(self, reference=reference, center=np.zeros(d), variances=np.ones(d), surveyed=False)
+        return replace(
+            self,
+            reference=reference,
+            center=np.zeros(d),
+            variances=np.ones(d),
+            surveyed=False,
+            complete=False,
+        )
 
     @property
     def needs_covariance(self) -> bool:
@@ -208,8 +218,21 @@ class GaussianFamily:
 
         visit = self.prepare(params, log_weights, block.rows.dtype)
         sums = visit.sums(block.rows, block.weights, MODES[assignment], NO_DRAWS if draws is None else draws)
+        return self._told_by(visit, assignment, sums)
+
+    def _told_by(self, visit: Visit, assignment: str, sums: Vector) -> tuple[Vector, float, GaussianSums]:
         climbed = float(sums[1 if assignment == "hard" else 0])
         return visit.mass(sums), climbed, GaussianSums(sums, visit, self.form)
+
+    def together(
+        self, params: GaussianParams, log_weights: Vector, rows: Matrix, size: int, assignment: str
+    ) -> Together | None:
+        """``summarize`` of all rows of a table without gaps, where there is a kernel that takes blocks by itself."""
+        from asterism.kernels.density import MODES
+
+        visit = self.prepare(params, log_weights, rows.dtype)
+        inner = visit.together(rows, frozen(unit_weights(size)), MODES[assignment]) if self.complete else None
+        return None if inner is None else Then(inner, partial(self._told_by, visit, assignment))
 
     def look(self, params: GaussianParams, log_weights: Vector, block: Block) -> tuple[Vector, float, float]:
         """(n,) labels, as -1 - label where rounding may have decided; sum w log p(x), and sum w max log pi p(x | c).

@@ -49,6 +49,27 @@ class GaussianTotals(NamedTuple):
     best_log_likelihood: float  # sum w max_c log pi_c p_c(x): what hard assignment climbs
 
 
+class AllBlocks(ABC):
+    """A pass over a table: threads take its blocks by themselves, each with sums of its own."""
+
+    def __init__(self, n_blocks: int, length: int) -> None:
+        self.sums = np.empty((n_blocks, length))
+        self.following = np.zeros(1, np.int64)  # the number of the next block
+
+    @abstractmethod
+    def take(self) -> None:
+        """Visit blocks until none is left."""
+
+    def result(self) -> Vector:
+        """The sums of all blocks, added up as ``engines.tree`` does."""
+        sums = self.sums
+        while len(sums) > 1:
+            even = len(sums) // 2 * 2
+            above = sums[:even:2] + sums[1:even:2]
+            sums = above if even == len(sums) else np.concatenate([above, sums[even:]])
+        return np.asarray(sums[0])
+
+
 class Visit(ABC):
     """Components and proportions made ready to visit any block of a table."""
 
@@ -57,7 +78,7 @@ class Visit(ABC):
         self.k, self.d = normals.offsets.shape
         self.constants = log_weights + normals.heights
         self._places: list[tuple[int, int, tuple[int, ...]]] = []
-        self._length = 0
+        self.length = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.normals, self.reference, self.log_weights, self.kind)
@@ -82,6 +103,10 @@ class Visit(ABC):
         here, as -1 - label where rounding may have decided (``shares.note_labels``); otherwise none.
         """
 
+    def together(self, rows: Floats, weights: Vector, mode: int) -> AllBlocks | None:  # noqa: ARG002  for those who can
+        """A pass over all rows in blocks of as many as there are weights, which are those of every block."""
+        return None
+
     @abstractmethod
     def totals(self, sums: Vector) -> GaussianTotals:
         """The same about the new means."""
@@ -94,11 +119,11 @@ class Visit(ABC):
         """What sums there are, after the log-likelihoods and the masses."""
         for shape in ((2,), (self.k,), *shapes):
             size = math.prod(shape)
-            self._places.append((self._length, self._length + size, shape))
-            self._length += size
+            self._places.append((self.length, self.length + size, shape))
+            self.length += size
 
     def _empty(self) -> tuple[Vector, list[NDArray[Any]]]:
-        sums = np.zeros(self._length)
+        sums = np.zeros(self.length)
         return sums, self._parts(sums)
 
     def _parts(self, sums: Vector) -> list[NDArray[Any]]:

@@ -2,17 +2,54 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 
+from asterism.kernels.claims import wide_blocks, wide_tied_blocks
 from asterism.kernels.normals import Floats, Kind, Normals, Vector, near
 from asterism.kernels.products import BYTES, FOUR, panels_of
-from asterism.kernels.visits import GaussianTotals, OneMatrix, Visit, over
-from asterism.kernels.wide import wide_block, wide_tied_block
+from asterism.kernels.visits import AllBlocks, GaussianTotals, OneMatrix, Visit, over
 
 FEWEST = 24  # columns from which on products are faster
+MOST_BYTES = 16 << 20  # of the sums of all blocks of a table
+NO_NOTES = np.empty(0)
 
 
-class WideVisit(Visit):
+class Wide(Visit):
+    """Visits whose threads take blocks by themselves."""
+
+    def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
+        """What the shares of the rows of a block add up to."""
+        if not len(rows):
+            return np.zeros(self.length)
+        task = WideBlocks(self, rows, weights, mode, notes)
+        task.take()
+        return np.asarray(task.sums[0])
+
+    def together(self, rows: Floats, weights: Vector, mode: int) -> AllBlocks | None:
+        """The same of all blocks of a table, if their sums take little room."""
+        few = -(-len(rows) // len(weights)) * 8 * self.length <= MOST_BYTES
+        return WideBlocks(self, rows, weights, mode, NO_NOTES) if few else None
+
+    @abstractmethod
+    def visit(self, task: WideBlocks) -> None:
+        """Visit blocks until none is left; see ``kernels.claims``."""
+
+
+class WideBlocks(AllBlocks):
+    """Blocks of so many rows as there are weights."""
+
+    def __init__(self, visit: Wide, rows: Floats, weights: Vector, mode: int, notes: Vector) -> None:
+        super().__init__(-(-len(rows) // len(weights)), visit.length)
+        self._visit, self.table, self.how = visit, (rows, weights, self.following), (mode, notes)
+
+    def take(self) -> None:
+        """Visit blocks until none is left."""
+        self._visit.visit(self)
+
+
+class WideVisit(Wide):
     """Round or diagonal groups; sums are about one point."""
 
     def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
@@ -21,17 +58,24 @@ class WideVisit(Visit):
         self._round = precisions.shape[1] < self.d
         self._panels, columns = linear(normals.apart * precisions, precisions, self.constants, kind)
         self._high = columns - 1 - precisions.shape[1]  # where squares begin
+        self._ones = columns - 1  # where masses are
         self._origin = near(reference, normals.middle, kind)
-        self._room(room_for(self.k, columns, kind))
-        self._ones = columns - 1
+        room = room_for(self.k, columns, kind)
+        self._shape = np.array([*room, self._ones])
+        self._room(room)
 
-    def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
+    def visit(self, task: WideBlocks) -> None:
         """sum w r (x, ||x||^2 / 2, 1) or sum w r (x, x^2, 1) of every group, x from the middle."""
-        sums, (heights, mass, moments) = self._empty()
-        squares = not self._round
-        wide_block(rows, weights, self._origin, self._panels, self.k, squares, mode, notes, moments, heights)
-        mass[:] = moments[: self.k, self._ones]
-        return sums
+        wide_blocks(
+            *task.table,
+            self._origin,
+            self._panels,
+            self.k,
+            not self._round,
+            *task.how,
+            self._shape,
+            task.sums,
+        )
 
     def totals(self, sums: Vector) -> GaussianTotals:
         """Squares less squares of the shifts; of round groups columns together."""
@@ -46,7 +90,7 @@ class WideVisit(Visit):
         return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
 
 
-class WideTiedVisit(OneMatrix):
+class WideTiedVisit(Wide, OneMatrix):
     """One matrix for all; sums are about one point."""
 
     def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
@@ -54,28 +98,15 @@ class WideTiedVisit(OneMatrix):
         self._factor = normals.once("panels", kind, lambda: panels_of(normals.factors[0], kind))
         self._panels, columns = linear(normals.whitened, np.ones((self.k, 1)), self.constants, kind)
         self._origin = near(reference, normals.middle, kind)
-        width = room_for(1, self.d, kind)[1]
-        self._room(room_for(self.k, columns, kind), (width, width))
-        self._ones = columns - 1
+        first, width = room_for(self.k, columns, kind), room_for(1, self.d, kind)[1]
+        self._shape = np.array([*first, columns - 1, width])
+        self._room(first, (width, width))
 
-    def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
+    def visit(self, task: WideBlocks) -> None:
         """sum w r (x, ., 1) of every group, and one sum w x x', x from the middle."""
-        sums, (heights, mass, first, lower) = self._empty()
-        wide_tied_block(
-            rows,
-            weights,
-            self._origin,
-            self._factor,
-            self._panels,
-            self.k,
-            mode,
-            notes,
-            first,
-            lower,
-            heights,
+        wide_tied_blocks(
+            *task.table, self._origin, self._factor, self._panels, self.k, *task.how, self._shape, task.sums
         )
-        mass[:] = first[: self.k, self._ones]
-        return sums
 
 
 def linear(slopes: Vector, precisions: Vector, constants: Vector, kind: Kind) -> tuple[Floats, int]:

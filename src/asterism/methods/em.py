@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector, block_of
+from asterism.data.block import Block, Matrix, Vector, block_of
+from asterism.engines.gather import Then, Together
 from asterism.families.assignment import assign, draws_for, present
 from asterism.families.base import Collapsible, Family, Fused, Linear
 from asterism.methods.accelerate import Trail
@@ -125,6 +126,14 @@ class EM:
             for at, piece in pieces(here)
         ]
         return functools.reduce(Expected.merge, parts)
+
+    def together(self, model: MixtureModel, rows: Matrix, size: int) -> Together | None:
+        """The E-step of a table in memory, where the family has a pass whose threads take blocks by themselves."""
+        make = getattr(self.family, "together", None)
+        if make is None or self.assignment == "stochastic":
+            return None
+        inner = make(model.params, model.log_weights, rows, size, self.assignment)
+        return None if inner is None else Then(inner, lambda found: Expected(*found))
 
     def _expect(
         self, model: MixtureModel, log_weights: Vector, block: Block, draws: Vector | None

@@ -86,7 +86,9 @@ def _typical(source: Source, moments: ColumnMoments) -> Vector:
     if not len(counted):
         return moments.low.copy()
     some = block.rows[counted[:: -(-len(counted) // LOOK)]]
-    lines = np.sort(some.T.astype(np.float64, order="C"))  # a column a line, which is sorted faster; NaN come last
+    lines = np.sort(
+        some.T.astype(np.float64, order="C")
+    )  # a column a line, which is sorted faster; NaN come last
     seen = np.count_nonzero(~np.isnan(lines), axis=1)
     middle = lines[np.arange(len(lines)), np.maximum((seen - 1) // 2, 0)]
     return np.where(seen > 0, middle, moments.low)
