@@ -8,10 +8,12 @@ import pytest
 from asterism.kernels.compiled import kernel
 from asterism.kernels.density import Normals, gaussian_log_density, visit_of
 from asterism.kernels.lanes import TILE
-from asterism.kernels.products import add_scatter, add_tile, panels_of, score_tile, stride_of, turn_tile
+from asterism.kernels.products import add_tile, multiply_tile, panels_of, stride_of
 from asterism.kernels.shares import LOOK, SOFT
 
 KINDS = [np.dtype(np.float32), np.dtype(np.float64)]
+# groups and columns: no panel filled, one, several; half a panel at the end, of either type
+GROUPS = [(1, 1), (3, 7), (5, 24), (8, 25), (10, 30), (13, 40), (20, 9), (20, 102), (33, 9), (34, 40)]
 EACH = pytest.mark.parametrize("kind", KINDS, ids=str)
 
 
@@ -27,13 +29,14 @@ def tile_of(rng: np.random.Generator, columns: int, kind: np.dtype) -> np.ndarra
 
 
 @EACH
-@pytest.mark.parametrize(("k", "columns"), [(1, 1), (3, 7), (5, 24), (8, 25), (13, 40), (20, 102), (33, 9)])
+@pytest.mark.parametrize(("k", "columns"), GROUPS)
 def test_scores_are_products_with_every_group(kind, k, columns):
     rng = np.random.default_rng(k)
     tile, lines = tile_of(rng, columns, kind), rng.normal(size=(k, columns))
     panels = panels_of(lines, kind)
-    scores = np.full(whole(k, kind) * TILE, np.nan, kind)
-    score_tile(tile, panels, scores)
+    scores = np.zeros(whole(k, kind) * TILE, kind)
+    scores[: k * TILE] = np.nan
+    multiply_tile(tile, panels, k, scores)
     by_group = scores.reshape(-1, TILE)
     want = lines @ tile[:, :columns].T.astype(float)
     assert np.allclose(by_group[:k], want, atol=40 * columns * np.finfo(kind).eps)
@@ -41,12 +44,12 @@ def test_scores_are_products_with_every_group(kind, k, columns):
 
 
 @EACH
-@pytest.mark.parametrize("d", [1, 4, 9, 24, 33, 100])
+@pytest.mark.parametrize("d", [1, 4, 9, 24, 33, 50, 100])
 def test_a_triangle_times_every_row(kind, d):
     rng = np.random.default_rng(d)
     tile, lower = tile_of(rng, d, kind), np.tril(rng.normal(size=(d, d)))
     out = np.full_like(tile, np.nan)
-    turn_tile(tile, panels_of(lower, kind), out)
+    multiply_tile(tile, panels_of(lower, kind), d, out)
     assert np.allclose(out[:, :d], tile[:, :d].astype(float) @ lower.T, atol=40 * d * np.finfo(kind).eps)
 
 
@@ -68,7 +71,7 @@ def test_lower_triangles_of_scatters(kind, d):
     rng = np.random.default_rng(d)
     tile, w = tile_of(rng, d, kind), rng.random(TILE).astype(kind)
     scatter = np.zeros((whole(d, kind), whole(d, kind)))
-    add_scatter((tile * w[:, None]).ravel(), tile, scatter)
+    add_tile(tile * w[:, None], tile, scatter)
     x = tile[:, :d].astype(float)
     want = (x * w[:, None].astype(float)).T @ x
     assert np.allclose(np.tril(scatter[:d, :d]), np.tril(want), atol=4 * TILE * np.finfo(kind).eps)

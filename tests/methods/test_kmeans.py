@@ -93,9 +93,13 @@ def test_history_holds_the_objective_before_every_step_and_at_the_end():
 
 @st.composite
 def tables(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    """1 to 12 rows of 1 to 3 columns with weights; whole numbers or not, missing cells or not, any offset."""
+    """1 to 12 rows of 1 to 3 columns with weights; whole numbers or not, missing cells or not, any offset.
+
+    Cells that differ at all differ by 1e-20: a centre has some 30 digits, and rows beyond them are one to it (below).
+    """
     n, d = draw(st.integers(1, 12)), draw(st.integers(1, 3))
-    cell = draw(st.sampled_from([st.integers(-2, 2).map(float), st.floats(-100, 100, width=32)]))
+    fractions = st.floats(-100, 100, width=32).map(lambda value: round(value, 20))
+    cell = draw(st.sampled_from([st.integers(-2, 2).map(float), fractions]))
     if draw(st.booleans()):
         cell = cell | st.just(np.nan)
     x = np.array(draw(st.lists(cell, min_size=n * d, max_size=n * d))).reshape(n, d)
@@ -124,6 +128,16 @@ def test_objective_never_rises_and_labels_are_those_of_the_centres(table, data):
     assert len(np.unique(got.labels[w > 0])) == k
     assert np.array_equal(nearest(got.model, ArraySource(x)), got.labels)
     assert inertia_of(got.model, ArraySource(x, w)) == pytest.approx(got.inertia, rel=1e-12)
+
+
+@pytest.mark.parametrize("init", ["random", "k-means++"])
+def test_rows_that_differ_beyond_thirty_digits_are_one_row_and_it_is_said(init):
+    x = np.array([[2.0], [0.0], [1.0], [1e-40], [0.0], [np.nan]])
+    with pytest.warns(NotConvergedWarning, match="1 of 4 groups ended without rows"):
+        got = fit(x, 4, init=init)
+    assert got.labels[1] == got.labels[3] == got.labels[4]
+    assert len(np.unique(got.labels)) == 3
+    assert np.array_equal(nearest(got.model, ArraySource(x)), got.labels)
 
 
 # --- weights ----------------------------------------------------------------------------------------------------

@@ -24,13 +24,11 @@ from asterism.kernels.compiled import kernel, lane_sum_kernel
 from asterism.kernels.lanes import TILE
 from asterism.kernels.products import (
     BYTES,
-    add_scatter,
     add_tile,
     carry_length,
     carry_squares,
-    score_tile,
+    multiply_tile,
     stride_of,
-    turn_tile,
     whole,
 )
 from asterism.kernels.shares import LOOK, bring_notes, share_out, take_notes
@@ -52,7 +50,9 @@ def wide_block(
     totals: NDArray[np.float64],  # (2,) added to
 ) -> None:
     """Read once, tile by tile: score, share out, add up."""
-    tile = np.zeros((TILE, stride_of(sums.shape[1], panels.itemsize)), panels.dtype)
+    d = rows.shape[1]
+    ones = whole(d, panels.shape[2]) + d if squares else d + 1
+    tile = blank_tile(sums.shape[1], ones, panels)
     scores = np.zeros(len(panels) * panels.shape[2] * TILE, panels.dtype)
     work = np.empty((4, TILE), panels.dtype)
     w, here = np.zeros(TILE, panels.dtype), np.zeros(TILE)
@@ -60,7 +60,7 @@ def wide_block(
         first = number * TILE
         load_rows(rows, weights, origin, first, squares, tile, w)
         take_notes(notes, first, here)
-        score_tile(tile, panels, scores)
+        multiply_tile(tile, panels, k, scores)
         share_out(scores, k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
@@ -83,9 +83,8 @@ def wide_tied_block(
     totals: NDArray[np.float64],  # (2,) added to
 ) -> None:
     """Read once, tile by tile: whiten, score as round groups, share out, add up."""
-    d, stride = rows.shape[1], stride_of(sums.shape[1], panels.itemsize)
-    tile, y = np.zeros((TILE, stride), panels.dtype), np.zeros((TILE, stride), panels.dtype)
-    weighed = y.reshape(TILE * stride)  # whitened rows have served when weights come
+    d, width = rows.shape[1], sums.shape[1]
+    tile, y = blank_tile(width, d + 1, panels), blank_tile(width, d + 1, panels)
     scores = np.zeros(len(panels) * panels.shape[2] * TILE, panels.dtype)
     work = np.empty((4, TILE), panels.dtype)
     w, here = np.zeros(TILE, panels.dtype), np.zeros(TILE)
@@ -93,17 +92,17 @@ def wide_tied_block(
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         load_rows(rows, weights, origin, first, squares, tile, w)
-        turn_tile(tile, factor, y)
+        multiply_tile(tile, factor, d, y)
         write_half_squares(y, d)
         take_notes(notes, first, here)
-        score_tile(y, panels, scores)
+        multiply_tile(y, panels, k, scores)
         share_out(scores, k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
         add_tile(scores, tile, sums)
-        weigh_rows(tile, w, y)
-        add_scatter(weighed, tile, scatter)
+        weigh_rows(tile, w, y)  # whitened rows have served
+        add_tile(y, tile, scatter)
 
 
 @kernel
@@ -113,33 +112,32 @@ def load_rows(
     origin: Floats,  # (2, d) in: a point among the rows, and a step from it
     first: int,
     squares: bool,
-    tile: Floats,  # (TILE, stride) out: (x, x^2, 1), both in whole vectors, or (x, ||x||^2 / 2, 1); x = 0 if absent
+    tile: Floats,  # (TILE, stride) out: (x, x^2, .), both in whole vectors, or (x, ||x||^2 / 2, .); x = 0 if absent
     w: Floats,  # (TILE,) out: 0 beyond the last row
 ) -> None:
     """The rows from ``first`` on, x = (cell - point) - step. These are not added up, see ``lanes.load_tile``."""
-    d, lanes = rows.shape[1], BYTES // tile.itemsize
-    high = whole(d, lanes) if squares else d
-    last = high + d if squares else d + 1
-    half = (w[0] - w[0] + 1) / 2
+    d, there = rows.shape[1], min(TILE, len(rows) - first)
+    for i in range(there):
+        w[i] = weights[first + i]
+    for i in range(there, TILE):
+        w[i] = 0.0
+    last = len(rows) - 1
+    if squares:
+        high = whole(d, BYTES // tile.itemsize)
+        for i in range(TILE):
+            carry_squares(rows, min(first + i, last), origin, w, tile, i, high)
+    else:
+        for i in range(TILE):
+            carry_length(rows, min(first + i, last), origin, w, tile, i, d)
+
+
+@kernel
+def blank_tile(columns: int, ones: int, like: Floats) -> Floats:
+    """(TILE, stride) zeros, and ones in a column: nobody writes there again."""
+    tile = np.zeros((TILE, stride_of(columns, like.itemsize)), like.dtype)
     for i in range(TILE):
-        w[i] = weights[first + i] if first + i < len(rows) else 0.0
-        if w[i] == 0.0:
-            for j in range(tile.shape[1]):
-                tile[i, j] = 0.0  # whatever it held, NaN perhaps
-        elif squares:
-            carry_squares(rows, first + i, origin, tile, i, d // lanes, high)
-            for j in range(d // lanes * lanes, d):
-                x = (rows[first + i, j] - origin[0, j]) - origin[1, j]
-                tile[i, j], tile[i, high + j] = x, x * x
-        else:
-            carry_length(rows, first + i, origin, tile, i, d // lanes, high)
-            total = tile[i, high]
-            for j in range(d // lanes * lanes, d):
-                x = (rows[first + i, j] - origin[0, j]) - origin[1, j]
-                tile[i, j] = x
-                total += x * x
-            tile[i, high] = half * total
-        tile[i, last] = 1.0
+        tile[i, ones] = 1.0
+    return tile
 
 
 @lane_sum_kernel
