@@ -10,6 +10,7 @@ from asterism.kernels.density import Normals, gaussian_log_density, visit_of
 from asterism.kernels.lanes import TILE
 from asterism.kernels.products import add_tile, multiply_tile, panels_of, stride_of
 from asterism.kernels.shares import LOOK, SOFT
+from asterism.kernels.wide import load_rows
 
 KINDS = [np.dtype(np.float32), np.dtype(np.float64)]
 # groups and columns: no panel filled, one, several; half a panel at the end, of either type
@@ -88,6 +89,42 @@ def test_rows_of_tiles_do_not_share_lines_of_the_cache():
             assert found >= width
             assert found * size % 64 == 0
             assert found * size // 64 % 2 == 1
+
+
+@EACH
+@pytest.mark.parametrize("d", [24, 25, 31, 40])
+@pytest.mark.parametrize("squares", [False, True])
+def test_rows_come_with_their_squares_and_absent_rows_as_zeros(kind, d, squares):
+    rng = np.random.default_rng(d)
+    n, first, high = 300, 2 * TILE, whole(d, kind) if squares else d
+    rows, weights = rng.normal(size=(n, d)).astype(kind), rng.integers(0, 3, size=n).astype(float)
+    rows[weights == 0] = np.nan
+    origin = rng.normal(size=(2, d)).astype(kind)
+    tile, w = tile_of(rng, 2 * d + 9, kind), np.full(TILE, np.nan, kind)
+    untouched = tile[:, high + d if squares else d + 1].copy()
+    load_rows(rows, weights, origin, first, squares, tile, w)
+    want = np.zeros((TILE, d), kind)
+    want[: n - first] = np.where(weights[first:, None] > 0, rows[first:] - origin[0] - origin[1], 0.0)
+    assert np.array_equal(w, np.append(weights[first:], np.zeros(TILE - (n - first))))
+    assert np.array_equal(tile[:, :d], want)
+    if squares:
+        assert np.array_equal(tile[:, high : high + d], want * want)
+    else:
+        assert np.allclose(
+            tile[:, d], 0.5 * (want.astype(float) ** 2).sum(axis=1), rtol=9 * np.finfo(kind).eps
+        )
+    assert np.array_equal(tile[:, high + d if squares else d + 1], untouched)
+
+
+@EACH
+@pytest.mark.parametrize("structure", ["tied", "diag", "spherical"])
+@pytest.mark.parametrize("column", [0, 30, 32])
+def test_a_missing_cell_leaves_no_finite_likelihood(kind, structure, column):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(150, 33)).astype(kind)
+    x[140, column] = np.nan
+    visit = visit_of(components(rng, 33, 3, structure), np.zeros(33), np.log(np.full(3, 1 / 3)), kind)
+    assert not np.isfinite(visit.sums(x, np.ones(150), SOFT, np.empty(0))[0])
 
 
 # --- labels -------------------------------------------------------------------------------------------------------

@@ -88,11 +88,11 @@ def multiply_tile(
     tile: Floats,  # (TILE, stride) in
     panels: Floats,  # (m, columns, lanes) in
     k: int,  # lines in the panels
-    out: Floats,  # (m * lanes * TILE,) out: by lines; or (TILE, stride) out: by rows, and the lines are a lower triangle
+    out: Floats,  # (m * lanes * TILE,) out: by lines; or (TILE, stride) out: by rows, of a lower triangle
 ) -> None:
-    """Products of all rows with all lines; of a triangle nothing right of the diagonal but what is in a panel with it.
+    """Products of all rows with all lines; what is no line's is 0, or stays as it was.
 
-    What is no line's is 0, or stays as it was.
+    Of a triangle nothing is multiplied right of the diagonal but what is in a panel with it.
     """
     columns, lanes = panels.shape[1], panels.shape[2]
     p, solid = 0, len(panels) - 3 * _is_half(k, lanes)
