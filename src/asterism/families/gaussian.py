@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block, Matrix, Vector, block_of, frozen, unit_weights
 from asterism.engines.gather import Then, Together
-from asterism.families.assignment import assign
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
+from asterism.families.gaussian_gaps import fill_in, log_density_of, pass_over, statistic_of
 from asterism.families.gaussian_params import GaussianParams, usable_variances
 from asterism.families.gaussian_statistic import (
     Form,
@@ -36,9 +36,8 @@ from asterism.families.gaussian_statistic import (
     GaussianSums,
     as_diagonals,
     between,
-    in_form,
 )
-from asterism.families.missing import LOG_2_PI, Conditional, Gathered, chunks, gappy, patterns
+from asterism.families.missing import gappy
 from asterism.families.priors import ConjugatePrior, default_prior, log_prior, shrink
 
 if TYPE_CHECKING:
@@ -144,48 +143,15 @@ class GaussianFamily:
         out = np.empty((len(block), len(params.means)))
         whole = block_of(block.rows[~gaps]).rows
         out[~gaps] = gaussian_log_density(whole, self.reference, params.normals)
-        out[gaps] = self._incomplete_density(params, self._offsets(block.rows[gaps]))
-        return out
-
-    def _incomplete_density(self, params: GaussianParams, y: Array) -> Array:
-        out = np.empty((len(y), len(params.means)))
-        if params.covariances.diagonal:
-            for rows in chunks(len(y), out.shape[1] * y.shape[1]):
-                z = (y[rows, None, :] - params.means) * params.factors
-                heights = np.where(np.isnan(z), 0.0, np.log(params.factors) - 0.5 * LOG_2_PI)
-                out[rows] = heights.sum(axis=2) - 0.5 * np.nansum(z * z, axis=2)
-            return out
-        for seen, members in patterns(y):
-            conditional = Conditional.of(params.means, params.matrices, seen)
-            for part in chunks(len(members), out.shape[1] * y.shape[1]):
-                out[members[part]] = conditional.log_density(y[members[part]])
+        out[gaps] = log_density_of(params, self._offsets(block.rows[gaps]))
         return out
 
     # --- statistic ---
 
     def statistic(self, params: GaussianParams | None, block: Block, mass: Array) -> GaussianStatistic:
         """Mass, means and scatters of rows with given shares."""
-        k, d = mass.shape[1], block.rows.shape[1]
         y = self._offsets(block.rows)
-        guess = params or self._vague(y, mass)
-        gathered = Gathered.empty(k, d)
-        if self.form in ("diag", "round"):
-            return self._diagonal_statistic(guess, y, mass)
-        for seen, rows in patterns(y):
-            gathered.add(Conditional.of(guess.means, guess.matrices, seen), y[rows], mass[rows])
-        scatters = in_form(gathered.scatters, self.form)
-        return GaussianStatistic.about(guess.means, gathered.mass, gathered.sums, scatters)
-
-    def _diagonal_statistic(self, guess: GaussianParams, y: Array, mass: Array) -> GaussianStatistic:
-        sums, scatters = np.zeros_like(guess.means), np.zeros_like(guess.means)
-        spread = guess.covariances.diagonals()
-        for rows in chunks(len(y), mass.shape[1] * y.shape[1]):
-            about = y[rows, None, :] - guess.means
-            gone = np.isnan(about)
-            m = mass[rows, :, None]
-            sums += np.where(gone, 0.0, m * about).sum(axis=0)
-            scatters += np.where(gone, m * spread, m * about * about).sum(axis=0)
-        return GaussianStatistic.about(guess.means, mass.sum(axis=0), sums, in_form(scatters, self.form))
+        return statistic_of(params or self._vague(y, mass), y, mass, self.form)
 
     def summarize(
         self,
@@ -206,8 +172,8 @@ class GaussianFamily:
             params, log_weights, whole, assignment, None if draws is None else draws[~gaps]
         )
         y, w = self._offsets(block.rows[gaps]), block.weights[gaps]
-        two = self._incomplete_pass(
-            params, log_weights, y, w, assignment, None if draws is None else draws[gaps]
+        two = pass_over(
+            params, log_weights, y, w, self.form, assignment, None if draws is None else draws[gaps]
         )
         return one[0] + two[0], one[1] + two[1], one[2].merge(two[2])
 
@@ -263,34 +229,6 @@ class GaussianFamily:
         if not self.surveyed:
             return np.full(len(self.reference), np.inf)
         return np.asarray(self.variances + self.center**2)
-
-    def _incomplete_pass(
-        self,
-        params: GaussianParams,
-        log_weights: Vector,
-        y: Array,
-        w: Vector,
-        assignment: str,
-        draws: Vector | None,
-    ) -> tuple[Vector, float, GaussianStatistic]:
-        k, d = params.means.shape
-        if params.covariances.diagonal:
-            r, climbed = assign(self._incomplete_density(params, y) + log_weights, assignment, draws)
-            statistic = self._diagonal_statistic(params, y, r * w[:, None])
-            return statistic.mass, float(w @ climbed), statistic
-        gathered, total = Gathered.empty(k, d), 0.0
-        for seen, rows in patterns(y):
-            conditional = Conditional.of(params.means, params.matrices, seen)
-            scores = conditional.log_density(y[rows]) + log_weights
-            r, climbed = assign(scores, assignment, None if draws is None else draws[rows])
-            gathered.add(conditional, y[rows], r * w[rows, None])
-            total += float(w[rows] @ climbed)
-        scatters = in_form(gathered.scatters, self.form)
-        return (
-            gathered.mass,
-            total,
-            GaussianStatistic.about(params.means, gathered.mass, gathered.sums, scatters),
-        )
 
     # --- estimate ---
 
@@ -404,14 +342,7 @@ class GaussianFamily:
         rows = block.rows.astype(np.float64)
         y = self._offsets(rows)
         gone = np.isnan(y)
-        for seen, members in patterns(y):
-            if seen.all():
-                continue
-            conditional = Conditional.of(params.means, params.matrices, seen)
-            for part in chunks(len(members), r.shape[1] * y.shape[1]):
-                at = members[part]
-                filled = conditional.deviations(y[at]) + params.means[:, None, :]
-                y[at] = np.einsum("nk,knd->nd", r[at], filled)
+        fill_in(params, y, r)
         rows[gone] = (self.reference + y)[gone]
         return rows
 
