@@ -43,6 +43,7 @@ from asterism.families.priors import ConjugatePrior, default_prior, log_prior, s
 if TYPE_CHECKING:
     from asterism.kernels.visits import Visit  # loads the compiler
 
+MOST_LOOKED_AT = 1 << 20  # rows for which a number each is nothing
 BARE_FLOOR = 1e-14  # where the user sets the regularisation: just above rounding
 
 
@@ -194,11 +195,14 @@ class GaussianFamily:
         self, params: GaussianParams, log_weights: Vector, rows: Matrix, size: int, assignment: str
     ) -> Together | None:
         """``summarize`` of all rows of a table without gaps, where there is a kernel that takes blocks by itself."""
-        from asterism.kernels.density import MODES
+        from asterism.kernels.density import MODES, NO_DRAWS
 
         visit = self.prepare(params, log_weights, rows.dtype)
-        inner = visit.together(rows, frozen(unit_weights(size)), MODES[assignment]) if self.complete else None
+        inner = self._together(visit, rows, size, MODES[assignment], NO_DRAWS)
         return None if inner is None else Then(inner, partial(self._told_by, visit, assignment))
+
+    def _together(self, visit: Visit, rows: Matrix, size: int, mode: int, notes: Vector) -> Together | None:
+        return visit.together(rows, frozen(unit_weights(size)), mode, notes) if self.complete else None
 
     def look(self, params: GaussianParams, log_weights: Vector, block: Block) -> tuple[Vector, float, float]:
         """(n,) labels, as -1 - label where rounding may have decided; sum w log p(x), and sum w max log pi p(x | c).
@@ -210,6 +214,18 @@ class GaussianFamily:
         visit, notes = self.prepare(params, log_weights, block.rows.dtype), np.empty(len(block))
         sums = visit.sums(block.rows, block.weights, LOOK, notes)
         return notes, float(sums[0]), float(sums[1])
+
+    def look_together(
+        self, params: GaussianParams, log_weights: Vector, rows: Matrix, size: int
+    ) -> Together | None:
+        """``look`` at all rows of a table without gaps, where there is a kernel that takes blocks by itself."""
+        from asterism.kernels.shares import LOOK
+
+        if len(rows) > MOST_LOOKED_AT:
+            return None
+        visit, notes = self.prepare(params, log_weights, rows.dtype), np.empty(len(rows))
+        inner = self._together(visit, rows, size, LOOK, notes)
+        return None if inner is None else Then(inner, lambda sums: (notes, float(sums[0]), float(sums[1])))
 
     def prepare(self, params: GaussianParams, log_weights: Vector, dtype: np.dtype[Any]) -> Visit:
         """What all blocks of a step need, made when it is first asked for."""

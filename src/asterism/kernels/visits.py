@@ -103,7 +103,13 @@ class Visit(ABC):
         here, as -1 - label where rounding may have decided (``shares.note_labels``); otherwise none.
         """
 
-    def together(self, rows: Floats, weights: Vector, mode: int) -> AllBlocks | None:  # noqa: ARG002  for those who can
+    def together(
+        self,
+        rows: Floats,  # noqa: ARG002  for those who can
+        weights: Vector,  # noqa: ARG002
+        mode: int,  # noqa: ARG002
+        notes: Vector,  # noqa: ARG002
+    ) -> AllBlocks | None:
         """A pass over all rows in blocks of as many as there are weights, which are those of every block."""
         return None
 

@@ -14,7 +14,6 @@ from asterism.kernels.visits import AllBlocks, GaussianTotals, OneMatrix, Visit,
 
 FEWEST = 24  # columns from which on products are faster
 MOST_BYTES = 16 << 20  # of the sums of all blocks of a table
-NO_NOTES = np.empty(0)
 
 
 class Wide(Visit):
@@ -28,10 +27,10 @@ class Wide(Visit):
         task.take()
         return np.asarray(task.sums[0])
 
-    def together(self, rows: Floats, weights: Vector, mode: int) -> AllBlocks | None:
+    def together(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> AllBlocks | None:
         """The same of all blocks of a table, if their sums take little room."""
         few = -(-len(rows) // len(weights)) * 8 * self.length <= MOST_BYTES
-        return WideBlocks(self, rows, weights, mode, NO_NOTES) if few else None
+        return WideBlocks(self, rows, weights, mode, notes) if few else None
 
     @abstractmethod
     def visit(self, task: WideBlocks) -> None:

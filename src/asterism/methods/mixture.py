@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from asterism.data.block import Block, Vector
 from asterism.data.even import in_even_blocks
 from asterism.data.source import Source
+from asterism.engines.gather import OneOrAll
 from asterism.engines.loop import Run, Status, iterate
 from asterism.engines.reduce import map_reduce, reduce
 from asterism.engines.threads import crew, one_blas_thread
@@ -24,7 +25,7 @@ from asterism.families.gaussian import GaussianFamily
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import Frame, survey
 from asterism.methods.kmeans import check_settings
-from asterism.methods.posterior import Mixture, look_once_more
+from asterism.methods.posterior import Mixture, look_at_all, look_once_more
 from asterism.methods.repair import on_their_own, report
 from asterism.methods.starts import (
     expected_of,
@@ -148,7 +149,10 @@ def _finish(source: Source, em: EM, run: Run[MixtureModel], total: float) -> Mix
     model = run.model if run.model.best is None else run.model.best[1]
     mixture = Mixture(em.family, model.weights, model.params)
     em.prepare(model, source.dtype)
-    labels, found = map_reduce(source, partial(look_once_more, mixture, model.log_weights))
+    look = OneOrAll(
+        partial(look_once_more, mixture, model.log_weights), partial(look_at_all, mixture, model.log_weights)
+    )
+    labels, found = map_reduce(source, look)
     _warn_of(source, em, run, found.mass)
     prior = em.family.log_prior(model.params)
     history = [-value / total for value in run.history] + [(found.log_likelihood + prior) / total]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector, block_of
+from asterism.data.block import Block, Matrix, Vector, block_of
 from asterism.data.finite import require_finite
 from asterism.data.source import Source
+from asterism.engines.gather import Then, Together
 from asterism.engines.reduce import map_rows, reduce
 from asterism.errors import ParameterError
 from asterism.families.assignment import assign, log_sum
@@ -86,7 +87,20 @@ def look_once_more(mixture: Mixture, log_weights: Vector, block: Block) -> tuple
     look = getattr(mixture.family, "look", None)
     if look is None:
         return look_back(mixture, block)
-    notes, height, best = look(mixture.params, log_weights, block)
+    return _made_sure(mixture, block, look(mixture.params, log_weights, block))
+
+
+def look_at_all(mixture: Mixture, log_weights: Vector, rows: Matrix, size: int) -> Together | None:
+    """The same of a table in memory, where the family has a pass over it whose threads take blocks by themselves."""
+    look = getattr(mixture.family, "look_together", None)
+    inner = None if look is None else look(mixture.params, log_weights, rows, size)
+    return None if inner is None else Then(inner, partial(_made_sure, mixture, block_of(rows)))
+
+
+def _made_sure(
+    mixture: Mixture, block: Block, looked: tuple[Vector, float, float]
+) -> tuple[NDArray[np.int32], Told]:
+    notes, height, best = looked
     if not np.isfinite(height):
         return look_back(mixture, block)  # a cell is missing
     labels = notes.astype(np.int32)
