@@ -3,8 +3,8 @@
     python -m bench.monotone [cases]
 
 Any structure, k = 1..4, d = 1..4, 8..59 rows, and every tenth d = 25..28 and 60 rows more, for which there are other
-kernels; weights, missing cells, priors, offsets and units. The bar: no step that a run keeps lowers the log-likelihood
-(log-posterior) by more than 1e-10 of its size.
+kernels; weights, missing cells, priors, offsets and units. The bar: no step that a run keeps lowers the
+log-likelihood (log-posterior) by more than 1e-10 of its size.
 
 Beside it stands the largest fall of plain steps, of which a run takes back those beyond 1e-10 and ends there. Cases
 in which a component collapsed are told apart: its covariance is held up by a floor of 1e-8, and its density itself is
