@@ -31,14 +31,14 @@ Floats = NDArray[Any]  # float32 or float64
 
 # Of so many rows and panels
 _multiply_4_3, _multiply_4_2, _multiply_8_1 = (multiplier(r, p) for r, p in ((4, 3), (4, 2), (8, 1)))
-_multiply_with_half = multiplier(4, 2, half=1)
+_multiply_4_2_half, _multiply_8_half = multiplier(4, 2, half=1), multiplier(8, 0, half=1)
 _add_3, _add_2, _add_1 = (adder(vectors) for vectors in (3, 2, 1))
 carry_squares, carry_length = (carrier(squares) for squares in (True, False))
 
 
 def is_half(lines: int, lanes: int) -> bool:
-    """Whether the last lines are half a panel, after two panels at least: before that it is no faster."""
-    return 0 < lines % lanes <= lanes // 2 and lines > 2 * lanes
+    """Whether the last lines are half a panel: after one panel that would be no faster."""
+    return 0 < lines % lanes <= lanes // 2 and lines // lanes != 1
 
 
 _is_half = kernel(is_half)
@@ -95,7 +95,7 @@ def multiply_tile(
     Of a triangle nothing is multiplied right of the diagonal but what is in a panel with it.
     """
     columns, lanes = panels.shape[1], panels.shape[2]
-    p, solid = 0, len(panels) - 3 * _is_half(k, lanes)
+    p, solid = 0, len(panels) - min(len(panels), 3) * _is_half(k, lanes)
     while p < solid:
         n = at_once(solid - p)
         if out.ndim == 2:
@@ -110,9 +110,12 @@ def multiply_tile(
             for i in range(TILE // 8):
                 _multiply_8_1(tile, 8 * i, panels, p, columns, out)
         p += n
-    if p < len(panels):
+    if p + 3 == len(panels):
         for i in range(TILE // 4):
-            _multiply_with_half(tile, 4 * i, panels, p, panels.shape[1], out)
+            _multiply_4_2_half(tile, 4 * i, panels, p, panels.shape[1], out)
+    elif p + 1 == len(panels):
+        for i in range(TILE // 8):
+            _multiply_8_half(tile, 8 * i, panels, p, panels.shape[1], out)
 
 
 @kernel
