@@ -9,9 +9,10 @@ as many lines as a vector has lanes, side by side:
 
     panel[j] = (line 0, line 1, ...) of column j
 
-and if the last lines fill no more than half a panel, columns come in pairs (``is_half``):
+where lines are few, or the last ones fill no more than half a panel, it is made of halves (``halves_of``), one after
+the other, in which columns come in pairs:
 
-    panel[j] = (line 0 of column 2 j, of column 2 j + 1, line 1 of column 2 j, of column 2 j + 1, ...)
+    half[j] = (line 0 of column 2 j, of column 2 j + 1, line 1 of column 2 j, of column 2 j + 1, ...)
 
 The instructions are those of ``kernels.registers``.
 """
@@ -30,25 +31,34 @@ from asterism.kernels.registers import BYTES, FOUR, PAIR, adder, carrier, multip
 Floats = NDArray[Any]  # float32 or float64
 
 # Of so many rows and panels
-_multiply_4_3, _multiply_4_2, _multiply_8_1 = (multiplier(r, p) for r, p in ((4, 3), (4, 2), (8, 1)))
-_multiply_4_2_half, _multiply_8_half = multiplier(4, 2, half=1), multiplier(8, 0, half=1)
+_multiply_4_3, _multiply_4_2, _multiply_4_2_half = (
+    multiplier(4, 3),
+    multiplier(4, 2),
+    multiplier(4, 2, halves=1),
+)
+_multiply_8_half, _multiply_4_halves = multiplier(8, 0, halves=1), multiplier(4, 0, halves=2)
 _add_3, _add_2, _add_1 = (adder(vectors) for vectors in (3, 2, 1))
 carry_squares, carry_length = (carrier(squares) for squares in (True, False))
 
 
-def is_half(lines: int, lanes: int) -> bool:
-    """Whether the last lines are half a panel: after one panel that would be no faster."""
-    return 0 < lines % lanes <= lanes // 2 and lines // lanes != 1
+def halves_of(lines: int, lanes: int) -> int:
+    """How many halves of the last panel come in pairs: all of few lines, and half a panel after two or more."""
+    half = lanes // 2
+    if lines <= lanes:
+        return (lines + half - 1) // half
+    return 1 if 0 < lines % lanes <= half and lines > 2 * lanes else 0
 
 
-_is_half = kernel(is_half)
+_halves_of = kernel(halves_of)
 
 
 def panels_of(lines: Floats, kind: np.dtype[Any]) -> Floats:
     """(panels, even m, lanes) of (k, m) lines, zeros added.
 
-    >>> panels_of(np.arange(10.0).reshape(5, 2), np.dtype(float))[:, :, 0].tolist()
-    [[0.0, 1.0], [8.0, 9.0]]
+    >>> panels_of(np.arange(14.0).reshape(7, 2), np.dtype(float)).tolist()
+    [[[0.0, 2.0, 4.0, 6.0], [1.0, 3.0, 5.0, 7.0]], [[8.0, 10.0, 12.0, 0.0], [9.0, 11.0, 13.0, 0.0]]]
+    >>> panels_of(np.arange(6.0).reshape(3, 2), np.dtype(float)).tolist()
+    [[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 0.0, 0.0]]]
     """
     k, m = lines.shape
     lanes = BYTES // kind.itemsize
@@ -56,10 +66,9 @@ def panels_of(lines: Floats, kind: np.dtype[Any]) -> Floats:
     turned, whole_panels = out.transpose(0, 2, 1), k // lanes
     turned[:whole_panels, :, :m] = lines[: whole_panels * lanes].reshape(whole_panels, lanes, m)
     turned[whole_panels:, : k % lanes, :m] = lines[whole_panels * lanes :]
-    if is_half(k, lanes):
-        half = lanes // 2
-        pairs = out[-1, :, :half].reshape(-1, PAIR, half).transpose(0, 2, 1).reshape(-1, lanes)
-        out[-1], out[-1, : len(pairs)] = 0.0, pairs
+    if halves_of(k, lanes):
+        pairs = out[-1].reshape(-1, PAIR, 2, lanes // 2)  # column, which of a pair, which half, line
+        out[-1] = pairs.transpose(2, 0, 3, 1).reshape(-1, lanes)
     return out
 
 
@@ -94,28 +103,29 @@ def multiply_tile(
 
     Of a triangle nothing is multiplied right of the diagonal but what is in a panel with it.
     """
-    columns, lanes = panels.shape[1], panels.shape[2]
-    p, solid = 0, len(panels) - min(len(panels), 3) * _is_half(k, lanes)
-    while p < solid:
-        n = at_once(solid - p)
-        if out.ndim == 2:
-            columns = min((p + n) * lanes, panels.shape[1])
+    m, columns, lanes = panels.shape
+    halves = _halves_of(k, lanes)
+    last = 0 if halves == 0 else (1 if m < 3 or m == 4 else 3)  # panels that go with the halves
+    p = 0
+    while p < m - last:
+        n = at_once(m - last - p)
+        until = min((p + n) * lanes, columns) if out.ndim == 2 else columns
         if n == 3:
             for i in range(TILE // 4):
-                _multiply_4_3(tile, 4 * i, panels, p, columns, out)
-        elif n == 2:
-            for i in range(TILE // 4):
-                _multiply_4_2(tile, 4 * i, panels, p, columns, out)
+                _multiply_4_3(tile, 4 * i, panels, p, until, out)
         else:
-            for i in range(TILE // 8):
-                _multiply_8_1(tile, 8 * i, panels, p, columns, out)
+            for i in range(TILE // 4):
+                _multiply_4_2(tile, 4 * i, panels, p, until, out)
         p += n
-    if p + 3 == len(panels):
+    if last == 3:
         for i in range(TILE // 4):
-            _multiply_4_2_half(tile, 4 * i, panels, p, panels.shape[1], out)
-    elif p + 1 == len(panels):
+            _multiply_4_2_half(tile, 4 * i, panels, p, columns, out)
+    elif halves == 1:
         for i in range(TILE // 8):
-            _multiply_8_half(tile, 8 * i, panels, p, panels.shape[1], out)
+            _multiply_8_half(tile, 8 * i, panels, p, columns, out)
+    elif halves == 2:
+        for i in range(TILE // 4):
+            _multiply_4_halves(tile, 4 * i, panels, p, columns, out)
 
 
 @kernel

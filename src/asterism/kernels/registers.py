@@ -26,8 +26,8 @@ FREE = ("contract",)  # a multiply and an add may become one instruction
 Sums = list[Any]
 
 
-def multiplier(rows: int, panels: int, half: int = 0) -> Any:
-    """A product of some rows with some panels, and half a panel perhaps.
+def multiplier(rows: int, panels: int, halves: int = 0) -> Any:
+    """A product of some rows with some panels, and some halves of one more.
 
     Called with ``(tile, first, table, panel, columns, out)``: of the rows of a tile (TILE, stride) from ``first`` on,
     and the panels of ``table`` (panels, columns, lanes) from ``panel`` on, over an even number of columns;
@@ -49,39 +49,52 @@ def multiplier(rows: int, panels: int, half: int = 0) -> Any:
             by_rows = signature.args[5].ndim == 2
             first, panel, columns = arguments[1], arguments[3], arguments[4]
             row = [cell(0, builder.add(first, number(i)), zero) for i in range(rows)]
-            slope = [cell(2, builder.add(panel, number(p)), zero, zero) for p in range(panels + half)]
+            slope = [cell(2, builder.add(panel, number(p)), zero, zero) for p in range(panels)]
+            half = [
+                cell(
+                    2,
+                    builder.add(panel, number(panels)),
+                    builder.udiv(builder.mul(columns, number(h)), number(PAIR)),
+                    zero,
+                )
+                for h in range(halves)
+            ]
 
             def step(j: Any, sums: Sums) -> Sums:
                 solid, pairs = sums[: rows * panels], sums[rows * panels :]
                 for one in range(PAIR):
                     column = builder.add(j, number(one))
                     at = builder.mul(column, number(vector.count))
-                    slopes = [_load(builder, builder.gep(place, [at]), vector) for place in slope[:panels]]
+                    slopes = [_load(builder, builder.gep(place, [at]), vector) for place in slope]
                     cells = (_spread(builder, builder.gep(place, [column]), vector) for place in row)
                     solid = _multiplied(builder, cells, slopes, solid)
-                if half:
+                if halves:
                     at = builder.mul(builder.udiv(j, number(PAIR)), number(vector.count))
-                    slopes = [_load(builder, builder.gep(slope[panels], [at]), vector)]
+                    slopes = [_load(builder, builder.gep(place, [at]), vector) for place in half]
                     cells = (_spread(builder, builder.gep(place, [j]), vector, PAIR) for place in row)
                     pairs = _multiplied(builder, cells, slopes, pairs)
                 return solid + pairs
 
-            empty = [ir.Constant(vector, None)] * (rows * (panels + half))
+            empty = [ir.Constant(vector, None)] * (rows * (panels + halves))
             sums = _loop(builder, columns, number, step, empty, PAIR)
-            for p in range(panels + half):
-                lane = builder.mul(builder.add(panel, number(p)), number(vector.count))
-                mine = sums[p : rows * panels : panels] if p < panels else sums[rows * panels :]
+            solid, pairs = sums[: rows * panels], sums[rows * panels :]
+            found = [(p * vector.count, solid[p::panels], _turned) for p in range(panels)]
+            if by_rows:
+                pairs = [_folded(builder, value) for value in pairs]
+            for h in range(halves):
+                line = panels * vector.count + h * vector.count // 2
+                found.append((line, pairs[h::halves], _turned_pairs))
+            begin = builder.mul(panel, number(vector.count))
+            for line, values, turned in found:
                 if by_rows:
-                    mine = mine if p < panels else [_folded(builder, value) for value in mine]
-                    for i, value in enumerate(mine):
-                        _store(builder, value, cell(5, builder.add(first, number(i)), lane))
+                    for i, value in enumerate(values):
+                        to = cell(5, builder.add(first, number(i)), builder.add(begin, number(line)))
+                        _store(builder, value, to)
                     continue
-                turn = _turned if p < panels else _turned_pairs
                 for i in range(0, rows, FOUR):
-                    here = builder.add(first, number(i))
-                    for c, value in enumerate(turn(builder, mine[i : i + FOUR])):
-                        line = builder.mul(builder.add(lane, number(c)), number(TILE))
-                        _store(builder, value, cell(5, builder.add(line, here)))
+                    for c, value in enumerate(turned(builder, values[i : i + FOUR])):
+                        to = builder.mul(builder.add(begin, number(line + c)), number(TILE))
+                        _store(builder, value, cell(5, builder.add(to, builder.add(first, number(i)))))
             return context.get_dummy_value()
 
         return types.void(tile, types.intp, table, types.intp, types.intp, out), generate
