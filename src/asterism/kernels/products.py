@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel
 from asterism.kernels.lanes import TILE
-from asterism.kernels.registers import BYTES, FOUR, PAIR, adder, carrier, multiplier
+from asterism.kernels.registers import adder, carrier, multiplier
+from asterism.kernels.vectors import BYTES, FOUR, PAIR
 
 Floats = NDArray[Any]  # float32 or float64
 

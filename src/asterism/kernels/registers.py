@@ -8,7 +8,6 @@ cycles busy. Numba makes no such loops, so their instructions are given one by o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
@@ -17,13 +16,22 @@ from numba.extending import intrinsic
 
 from asterism.kernels.instructions import SMALL, numbers_and_cells, order_of, spread
 from asterism.kernels.lanes import TILE
-
-BYTES = 32  # of a vector
-FOUR = 4  # rows, or groups, that are taken together
-PAIR = 2  # columns that are taken together
-FREE = ("contract",)  # a multiply and an add may become one instruction
-
-Sums = list[Any]
+from asterism.kernels.vectors import (
+    FOUR,
+    FREE,
+    PAIR,
+    Sums,
+    across,
+    folded,
+    load,
+    loop,
+    multiplied,
+    spread_from,
+    store,
+    turned,
+    turned_pairs,
+    vector_of,
+)
 
 
 def multiplier(rows: int, panels: int, halves: int = 0) -> Any:
@@ -45,7 +53,7 @@ def multiplier(rows: int, panels: int, halves: int = 0) -> Any:
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
-            vector, zero = _vector(signature.args[0]), number(0)
+            vector, zero = vector_of(signature.args[0]), number(0)
             by_rows = signature.args[5].ndim == 2
             first, panel, columns = arguments[1], arguments[3], arguments[4]
             row = [cell(0, builder.add(first, number(i)), zero) for i in range(rows)]
@@ -65,36 +73,36 @@ def multiplier(rows: int, panels: int, halves: int = 0) -> Any:
                 for one in range(PAIR):
                     column = builder.add(j, number(one))
                     at = builder.mul(column, number(vector.count))
-                    slopes = [_load(builder, builder.gep(place, [at]), vector) for place in slope]
-                    cells = (_spread(builder, builder.gep(place, [column]), vector) for place in row)
-                    solid = _multiplied(builder, cells, slopes, solid)
+                    slopes = [load(builder, builder.gep(place, [at]), vector) for place in slope]
+                    cells = (spread_from(builder, builder.gep(place, [column]), vector) for place in row)
+                    solid = multiplied(builder, cells, slopes, solid)
                 if halves:
                     at = builder.mul(builder.udiv(j, number(PAIR)), number(vector.count))
-                    slopes = [_load(builder, builder.gep(place, [at]), vector) for place in half]
-                    cells = (_spread(builder, builder.gep(place, [j]), vector, PAIR) for place in row)
-                    pairs = _multiplied(builder, cells, slopes, pairs)
+                    slopes = [load(builder, builder.gep(place, [at]), vector) for place in half]
+                    cells = (spread_from(builder, builder.gep(place, [j]), vector, PAIR) for place in row)
+                    pairs = multiplied(builder, cells, slopes, pairs)
                 return solid + pairs
 
             empty = [ir.Constant(vector, None)] * (rows * (panels + halves))
-            sums = _loop(builder, columns, number, step, empty, PAIR)
+            sums = loop(builder, columns, number, step, empty, PAIR)
             solid, pairs = sums[: rows * panels], sums[rows * panels :]
-            found = [(p * vector.count, solid[p::panels], _turned) for p in range(panels)]
+            found = [(p * vector.count, solid[p::panels], turned) for p in range(panels)]
             if by_rows:
-                pairs = [_folded(builder, value) for value in pairs]
+                pairs = [folded(builder, value) for value in pairs]
             for h in range(halves):
                 line = panels * vector.count + h * vector.count // 2
-                found.append((line, pairs[h::halves], _turned_pairs))
+                found.append((line, pairs[h::halves], turned_pairs))
             begin = builder.mul(panel, number(vector.count))
-            for line, values, turned in found:
+            for line, values, turn in found:
                 if by_rows:
                     for i, value in enumerate(values):
                         to = cell(5, builder.add(first, number(i)), builder.add(begin, number(line)))
-                        _store(builder, value, to)
+                        store(builder, value, to)
                     continue
                 for i in range(0, rows, FOUR):
-                    for c, value in enumerate(turned(builder, values[i : i + FOUR])):
+                    for c, value in enumerate(turn(builder, values[i : i + FOUR])):
                         to = builder.mul(builder.add(begin, number(line + c)), number(TILE))
-                        _store(builder, value, cell(5, builder.add(to, builder.add(first, number(i)))))
+                        store(builder, value, cell(5, builder.add(to, builder.add(first, number(i)))))
             return context.get_dummy_value()
 
         return types.void(tile, types.intp, table, types.intp, types.intp, out), generate
@@ -119,7 +127,7 @@ def adder(vectors: int) -> Any:
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
-            vector, by_rows = _vector(signature.args[2]), signature.args[0].ndim == 2
+            vector, by_rows = vector_of(signature.args[2]), signature.args[0].ndim == 2
             group, column = arguments[1], arguments[3]
             table = context.make_array(signature.args[2])(context, builder, arguments[2])
             stride = builder.extract_value(table.shape, 1)
@@ -135,19 +143,19 @@ def adder(vectors: int) -> Any:
                     along = builder.mul(row, stride)
                     line, to = builder.gep(begin, [along]), along if by_rows else row
                     places = [builder.gep(line, [number(v * vector.count)]) for v in range(vectors)]
-                    cells = [_load(builder, place, vector) for place in places]
-                    factors = (_spread(builder, builder.gep(place, [to]), vector) for place in first)
-                    sums = _multiplied(builder, factors, cells, sums)
+                    cells = [load(builder, place, vector) for place in places]
+                    factors = (spread_from(builder, builder.gep(place, [to]), vector) for place in first)
+                    sums = multiplied(builder, factors, cells, sums)
                 return sums
 
             empty = [ir.Constant(vector, None)] * (FOUR * vectors)
-            found = _loop(builder, number(TILE), number, step, empty, PAIR)
+            found = loop(builder, number(TILE), number, step, empty, PAIR)
             wide = ir.VectorType(ir.DoubleType(), vector.count)
             for s, value in enumerate(found):
                 g, v = divmod(s, vectors)
                 place = cell(4, groups[g], builder.add(column, number(v * vector.count)))
                 more = value if vector == wide else builder.fpext(value, wide)
-                _store(builder, builder.fadd(_load(builder, place, wide), more), place)
+                store(builder, builder.fadd(load(builder, place, wide), more), place)
             return context.get_dummy_value()
 
         return types.void(factors, types.intp, tile, types.intp, sums), generate
@@ -177,31 +185,31 @@ def carrier(squares: bool) -> Any:
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
-            vector, zero = _vector(signature.args[4]), number(0)
-            given = ir.VectorType(_vector(signature.args[0]).element, vector.count)
+            vector, zero = vector_of(signature.args[4]), number(0)
+            given = ir.VectorType(vector_of(signature.args[0]).element, vector.count)
             nothing, lanes = ir.Constant(vector, None), number(vector.count)
             line, high = arguments[5], arguments[6]
             places = [cell(0, arguments[1], zero), cell(2, zero, zero), cell(2, number(1), zero)]
             low, up = cell(4, line, zero), cell(4, line, high)
-            there = builder.fcmp_unordered("!=", _spread(builder, cell(3, line), vector), nothing)
+            there = builder.fcmp_unordered("!=", spread_from(builder, cell(3, line), vector), nothing)
 
             def step(j: Any, sums: Sums, new: Any = None) -> Sums:
                 x, point, more = (
-                    _load(builder, builder.gep(place, [j]), kind)
+                    load(builder, builder.gep(place, [j]), kind)
                     for place, kind in zip(places, (given, vector, vector), strict=True)
                 )
                 x = x if given == vector else builder.fpext(x, vector)
                 x = builder.select(there, builder.fsub(builder.fsub(x, point), more), nothing)
-                _store(builder, x, builder.gep(low, [j]))
+                store(builder, x, builder.gep(low, [j]))
                 if squares:
-                    _store(builder, builder.fmul(x, x), builder.gep(up, [j]))
+                    store(builder, builder.fmul(x, x), builder.gep(up, [j]))
                     return sums
                 x = x if new is None else builder.select(new, x, nothing)
                 return [builder.fadd(sums[0], builder.fmul(x, x, flags=FREE), flags=FREE)]
 
             shape = context.make_array(signature.args[0])(context, builder, arguments[0]).shape
             last = builder.sub(builder.extract_value(shape, 1), lanes)
-            sums = _loop(builder, last, number, step, [] if squares else [nothing], vector.count)
+            sums = loop(builder, last, number, step, [] if squares else [nothing], vector.count)
             again = builder.trunc(
                 builder.urem(builder.neg(last), lanes), SMALL
             )  # lanes of the last that came before
@@ -211,114 +219,10 @@ def carrier(squares: bool) -> Any:
             sums = step(last, sums, new)
             if not squares:
                 half = ir.Constant(vector.element, 0.5)
-                builder.store(builder.fmul(half, _across(builder, sums[0])), up)
+                builder.store(builder.fmul(half, across(builder, sums[0])), up)
             return context.get_dummy_value()
 
         whole = types.intp
         return types.void(rows, whole, origin, w, tile, whole, whole), generate
 
     return cast(Any, intrinsic(emit))
-
-
-# --- loops and vectors --------------------------------------------------------------------------------------------
-
-
-def _loop(
-    builder: Any,
-    count: Any,
-    number: Callable[[int], Any],
-    step: Callable[[Any, Sums], Sums],
-    start: Sums,
-    by: int,
-) -> Sums:
-    """The sums after steps 0, by, 2 by, ... below ``count``, one at least, all of them kept in registers."""
-    before = builder.block
-    body, after = builder.append_basic_block("steps"), builder.append_basic_block("summed")
-    builder.branch(body)
-    builder.position_at_end(body)
-    j = builder.phi(count.type)
-    begun = [builder.phi(value.type) for value in start]
-    sums = step(j, list(begun))
-    following = builder.add(j, number(by))
-    builder.cbranch(builder.icmp_signed("<", following, count), body, after)
-    j.add_incoming(number(0), before)
-    j.add_incoming(following, body)
-    for phi, first, last in zip(begun, start, sums, strict=True):
-        phi.add_incoming(first, before)
-        phi.add_incoming(last, body)
-    builder.position_at_end(after)
-    return sums
-
-
-def _multiplied(builder: Any, left: Iterator[Any], right: Sequence[Any], sums: Sums) -> Sums:
-    """sums + left right', a line of sums for each of ``left``, which is loaded in its turn: registers are few."""
-    out: Sums = []
-    for a in left:
-        for b in right:
-            term = builder.fmul(a, b, flags=FREE)
-            out.append(builder.fadd(sums[len(out)], term, flags=FREE))
-    return out
-
-
-def _vector(array: Any) -> Any:
-    """The vector of an array's cells."""
-    bits = array.dtype.bitwidth
-    return ir.VectorType(ir.FloatType() if bits == 32 else ir.DoubleType(), 8 * BYTES // bits)
-
-
-def _load(builder: Any, place: Any, vector: Any) -> Any:
-    return builder.load(builder.bitcast(place, vector.as_pointer()), align=4)
-
-
-def _store(builder: Any, value: Any, place: Any) -> None:
-    builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=4)
-
-
-def _spread(builder: Any, place: Any, vector: Any, some: int = 1) -> Any:
-    """Some numbers at a place, one after the other in all lanes."""
-    few = _load(builder, place, ir.VectorType(vector.element, some))
-    return _mixed(builder, few, few, [lane % some for lane in range(vector.count)])
-
-
-def _mixed(builder: Any, a: Any, b: Any, order: Sequence[int]) -> Any:
-    return builder.shuffle_vector(a, b, order_of(order))
-
-
-def _folded(builder: Any, value: Any) -> Any:
-    """Sums of pairs of neighbours."""
-    n = value.type.count
-    return builder.fadd(*(_mixed(builder, value, value, range(e, n, PAIR)) for e in range(PAIR)))
-
-
-def _across(builder: Any, value: Any) -> Any:
-    """The sum of all lanes, by halves."""
-    n = value.type.count
-    while n > 1:
-        n //= 2
-        value = builder.fadd(*(_mixed(builder, value, value, range(p, p + n)) for p in (0, n)))
-    return builder.extract_element(value, SMALL(0))
-
-
-def _turned(builder: Any, four: Sequence[Any]) -> list[Any]:
-    """Four rows of all lanes, turned: a vector of four for each lane, by shuffles that stay within half vectors."""
-    if four[0].type.count == FOUR:
-        pairs = [
-            _mixed(builder, four[i], four[i + 1], o) for o in ((0, 4, 2, 6), (1, 5, 3, 7)) for i in (0, 2)
-        ]
-        orders = ((0, 1, 4, 5), (2, 3, 6, 7))
-        turned = [[_mixed(builder, pairs[p], pairs[p + 1], order) for p in (0, 2)] for order in orders]
-        return [value for part in turned for value in part]
-    steps = ((0, 8, 1, 9, 4, 12, 5, 13), (2, 10, 3, 11, 6, 14, 7, 15))
-    pairs = [_mixed(builder, four[i], four[i + 1], order) for order in steps for i in (0, 2)]
-    steps = ((0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15))
-    both = [_mixed(builder, pairs[p], pairs[p + 1], order) for p in (0, 2) for order in steps]
-    return [_mixed(builder, value, value, range(h, h + FOUR)) for h in (0, FOUR) for value in both]
-
-
-def _turned_pairs(builder: Any, four: Sequence[Any]) -> list[Any]:
-    """Four rows of pairs to be added, turned: a vector of four for each pair."""
-    n = four[0].type.count
-    # of two rows: pair 0 of the one and of the other, pair 1 of both, ...
-    parts = [[(lane // PAIR * PAIR) + e + n * (lane % PAIR) for lane in range(n)] for e in range(PAIR)]
-    sums = [builder.fadd(*(_mixed(builder, four[i], four[i + 1], part) for part in parts)) for i in (0, 2)]
-    return [_mixed(builder, sums[0], sums[1], [p, p + 1, n + p, n + p + 1]) for p in range(0, n, PAIR)]

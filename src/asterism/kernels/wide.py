@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from asterism.kernels.compiled import kernel, lane_sum_kernel
 from asterism.kernels.lanes import TILE
 from asterism.kernels.products import add_tile, carry_length, carry_squares, multiply_tile, stride_of, whole
-from asterism.kernels.registers import BYTES
 from asterism.kernels.shares import LOOK, bring_notes, share_out, take_notes
+from asterism.kernels.vectors import BYTES
 
 Floats = NDArray[Any]  # float32 or float64
 

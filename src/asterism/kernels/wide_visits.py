@@ -9,7 +9,7 @@ import numpy as np
 from asterism.kernels.claims import wide_blocks, wide_tied_blocks
 from asterism.kernels.normals import Floats, Kind, Normals, Vector, near
 from asterism.kernels.products import panels_of
-from asterism.kernels.registers import BYTES, FOUR
+from asterism.kernels.vectors import BYTES, FOUR
 from asterism.kernels.visits import AllBlocks, GaussianTotals, OneMatrix, Visit, over
 
 FEWEST = 24  # columns from which on products are faster
