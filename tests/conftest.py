@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
+
+# A shell lets what it starts in the background ignore Ctrl-C; tests that send one would wait in vain.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 

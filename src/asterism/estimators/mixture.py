@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from asterism.data.source import Source
+from asterism.engines.threads import one_blas_thread
 from asterism.errors import ParameterError
 from asterism.estimators.base import Taxonomy, as_source, seed_of
 from asterism.families.base import Family
@@ -78,9 +79,10 @@ class BaseMixture(DensityMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002  scikit-learn's signature
         """Fit the components to the rows ``X``: an array, a frame, a path or a Source."""
-        source = self._source(X, sample_weight, reset=True, ensure_min_samples=2)
-        start = self._start(self.n_components, source.n_columns)
-        self._set(fit_mixture(source, self._family(), self.n_components, self._settings(), start))
+        with one_blas_thread():  # or its helpers would keep a core busy, waiting for more, while ours work
+            source = self._source(X, sample_weight, reset=True, ensure_min_samples=2)
+            start = self._start(self.n_components, source.n_columns)
+            self._set(fit_mixture(source, self._family(), self.n_components, self._settings(), start))
         return self
 
     def _settings(self) -> Settings:

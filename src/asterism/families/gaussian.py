@@ -164,7 +164,7 @@ class GaussianFamily:
     ) -> tuple[Vector, float, GaussianStatistic | GaussianSums]:
         """Shares, what they climb, and the statistic, in one pass that keeps nothing of size n x k."""
         found = self._complete_pass(params, log_weights, block, assignment, draws)
-        # A missing cell makes the likelihood NaN: complete blocks, the usual ones, need not be searched for any.
+        # A missing cell lets no likelihood be finite: complete blocks, the usual ones, need not be searched for any.
         gaps = None if math.isfinite(found[1]) else gappy(block.rows)
         if gaps is None:
             return found
@@ -207,7 +207,7 @@ class GaussianFamily:
     def look(self, params: GaussianParams, log_weights: Vector, block: Block) -> tuple[Vector, float, float]:
         """(n,) labels, as -1 - label where rounding may have decided; sum w log p(x), and sum w max log pi p(x | c).
 
-        As ``summarize`` without the sums; the likelihood is NaN where a cell is missing. Absent rows have no label.
+        As ``summarize`` without the sums; no likelihood is finite where a cell is missing. Absent rows have no label.
         """
         from asterism.kernels.shares import LOOK
 

@@ -10,12 +10,22 @@ Numba two to three seconds to compile, in every kernel anew. For the same reason
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def digest_of(folder: Path) -> bytes:
+    """A number for the Python files of a folder as they are."""
+    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(folder.glob("*.py")))).digest()
+
+
+SOURCES = digest_of(Path(__file__).parent)
 
 
 def kernel(function: F) -> F:
@@ -41,7 +51,18 @@ def _compiled(function: F, **options: Any) -> F:
     """
     compiler: Any = njit  # the types it states leave out the last two options
     outer = compiler(nogil=True, cache=True, no_cfunc_wrapper=True, **options)(function)
+    _stamp(outer)
     inner = compiler(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(function)
     # What Numba asks a function for when it meets a call of it inside another:
     outer.get_call_template, outer.get_overload = inner.get_call_template, inner.get_overload
     return cast(F, outer)
+
+
+def _stamp(outer: Any) -> None:
+    """Let what is kept on disk be that of all kernels as they are now.
+
+    A kernel holds the code of those it calls, and Numba looks whether its own file has changed, not theirs: after an
+    upgrade, or an edit, old code would run on arrays that are laid out for the new.
+    """
+    kept = outer._cache._cache_file
+    kept._source_stamp = (kept._source_stamp, SOURCES)

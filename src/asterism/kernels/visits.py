@@ -45,7 +45,7 @@ class GaussianTotals(NamedTuple):
     mass: Vector  # (k,) N = sum w r
     shifts: Vector  # (k, d) new means minus the model's; 0 where nobody has a share
     scatters: Vector  # shaped as the factors: sum w r (x - new mean)(x - new mean)'
-    log_likelihood: float  # sum w log sum_c pi_c p_c(x); NaN where a row misses a cell
+    log_likelihood: float  # sum w log sum_c pi_c p_c(x); no finite number where a row misses a cell
     best_log_likelihood: float  # sum w max_c log pi_c p_c(x): what hard assignment climbs
 
 
