@@ -29,6 +29,7 @@ THREADS = 2  # for everyone
 WARM_ROWS = 16_384  # of the slice everyone warms up on; more than any sample our seeding draws
 PAUSE = 0.3  # seconds between turns: idle thread pools spin for a while before they sleep
 DIED = "its process died"  # out of memory, most likely
+SHORT, TIMES = 0.2, 5  # seconds below which a call is made so many times in a row
 SLOW = 30.0  # seconds after which a contestant need not show the same again
 THREAD_LIMITS = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
 
@@ -213,6 +214,9 @@ def _serve(line: Connection, fit: Fit, judge: Judge, table: Path, warm_up: Param
 def measured(fit: Fit, judge: Judge, X: np.ndarray, params: Params) -> Turn:
     """One call: its time, its peak memory beyond what was there before, and the judge's facts.
 
+    A short call is made some times in a row, and the best counts, as for the matrix product: the first one wakes
+    cores from their sleep and finds the caches full of what others left there.
+
     A contestant of another language has a clock of its own: the fact ``seconds``, without starting and reading.
     """
     _tidy()
@@ -221,6 +225,10 @@ def measured(fit: Fit, judge: Judge, X: np.ndarray, params: Params) -> Turn:
     found = fit(X, **params)
     seconds = time.perf_counter() - began
     peak = _resident("VmHWM")
+    for _ in range(TIMES - 1 if seconds < SHORT else 0):
+        began = time.perf_counter()
+        fit(X, **params)
+        seconds = min(seconds, time.perf_counter() - began)
     facts = judge(X, found, **params)
     return Turn(facts.pop("seconds", seconds), max(peak - before, 0), facts, peak)
 

@@ -11,7 +11,7 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -162,7 +162,9 @@ def crew() -> Iterator[ThreadPoolExecutor]:
 
 def _rest(begun: list[Future[None]]) -> None:
     """Wait for those at work; who has not begun by now finds nothing left to do."""
-    wait([helper for helper in begun if not helper.cancel()])
+    for helper in begun:
+        if not helper.cancel():
+            helper.exception()  # there is none: ``run`` raises nothing
 
 
 # --- cores and BLAS -----------------------------------------------------------------------------------------------
