@@ -61,12 +61,12 @@ class AllBlocks(ABC):
         """Visit blocks until none is left."""
 
     def result(self) -> Vector:
-        """The sums of all blocks, added up as ``engines.tree`` does."""
+        """The sums of all blocks, added up in place as ``engines.tree`` does: one without a right sibling rises."""
         sums = self.sums
         while len(sums) > 1:
             even = len(sums) // 2 * 2
-            above = sums[:even:2] + sums[1:even:2]
-            sums = above if even == len(sums) else np.concatenate([above, sums[even:]])
+            sums[:even:2] += sums[1:even:2]
+            sums = sums[::2]
         return np.asarray(sums[0])
 
 
