@@ -25,10 +25,6 @@ from bench.tables import mixture_table
 
 STEPS = 10
 REPEATS = 3
-SHORT, MORE_REPEATS = (
-    20_000,
-    15,
-)  # rows of which ten steps take hundredths of a second, unless covariances are full
 SHAPES = [(500_000, 2, 5), (200_000, 8, 10), (100_000, 32, 20), (20_000, 100, 20)]
 STRUCTURES = ("full", "tied", "diag", "spherical")
 FITS = [(200_000, 8, 10), (50_000, 32, 20)]
@@ -83,7 +79,7 @@ def cases(size: Size) -> list[Case]:
     """Every case; ``quick`` has a tenth of the rows, ``tiny`` next to none."""
     rounds = 1 if size == "tiny" else REPEATS
     found = [
-        Case("em", _rows(n, d, size), d, k, dtype, structure, _rounds(n, structure, size))
+        Case("em", _rows(n, d, size), d, k, dtype, structure, rounds)
         for n, d, k in SHAPES
         for dtype in ("float64", "float32")
         for structure in STRUCTURES
@@ -95,13 +91,6 @@ def cases(size: Size) -> list[Case]:
     many = {"full": MEMORY_ROWS, "quick": MEMORY_ROWS[:2], "tiny": (20_000,)}[size]
     found += [Case("memory-mixture", n, 8, 8, "float32", "full", 1) for n in many]
     return found
-
-
-def _rounds(n: int, structure: str, size: Size) -> int:
-    """The best of how many turns counts, for everybody: in a short one, whatever else a machine does shows."""
-    if size == "tiny":
-        return 1
-    return MORE_REPEATS if n <= SHORT and structure in ("diag", "spherical") else REPEATS
 
 
 def _rows(n: int, d: int, size: Size) -> int:
