@@ -79,7 +79,7 @@ def ward_cuts(sample: Sample, ks: Sequence[int], seed: int) -> dict[int, NDArray
 
 def split_shares(candidate: Candidate, sample: Sample) -> Array:
     """The shares of the mixture with the component of the most scatter cut across its longest axis."""
-    r = assign(scores_of(candidate.em, sample, candidate.model), "soft")[0]
+    r = assign(scores_of(candidate.em, sample.block, candidate.model), "soft")[0]
     y, mass = sample.standard, r * sample.w[:, None]
     total = np.maximum(mass.sum(axis=0), np.finfo(float).tiny)
     worst, most, side = 0, -1.0, np.zeros(len(y), bool)
@@ -93,7 +93,7 @@ def split_shares(candidate: Candidate, sample: Sample) -> Array:
 
 def merged_shares(candidate: Candidate, sample: Sample) -> Array:
     """The shares of the mixture with the two components brought together that share most rows."""
-    r = assign(scores_of(candidate.em, sample, candidate.model), "soft")[0]
+    r = assign(scores_of(candidate.em, sample.block, candidate.model), "soft")[0]
     likeness = (r * sample.w[:, None]).T @ r
     size = np.sqrt(np.maximum(np.diagonal(likeness), np.finfo(float).tiny))
     likeness = likeness / np.outer(size, size)

@@ -48,7 +48,7 @@ def matched(source: Source, sample: Sample, seed: int) -> Sample:
             w[mine] *= there.mass[c] / here.mass[c]
             y[mine] = there.means[c] + (y[mine] - here.means[c]) @ _map(here, there, c).T
     w *= sample.w.sum() / w.sum()
-    return Sample(block_of(y + reference, w), y, sample.unit)
+    return Sample(block_of(y + reference, w), y, sample.unit, sample.whole)
 
 
 def _map(here: GaussianStatistic, there: GaussianStatistic, c: int) -> Array:

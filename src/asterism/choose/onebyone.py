@@ -109,7 +109,7 @@ def _in_the_place_of(
     for name, k in late:
         here = best.get((_structure(methods[name]), k))
         if here is not None:
-            shares = assign(scores_of(here[1].em, sample, here[1].model), "soft")[0]
+            shares = assign(scores_of(here[1].em, sample.block, here[1].model), "soft")[0]
             starts.append(
                 ((name, k), Candidate(methods[name], model_of(methods[name], sample.block, shares)))
             )

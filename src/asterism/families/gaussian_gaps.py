@@ -38,7 +38,10 @@ def statistic_of(params: GaussianParams, y: Array, mass: Array, form: Form) -> G
         return _diagonal_statistic(params, y, mass, form)
     gathered = Gathered.empty(*params.means.shape)
     for seen, rows in patterns(y):
-        gathered.add(Conditional.of(params.means, params.matrices, seen), y[rows], mass[rows])
+        if seen.all():
+            gathered.add_complete(params.means, y[rows], mass[rows])
+        else:
+            gathered.add(Conditional.of(params.means, params.matrices, seen), y[rows], mass[rows])
     return _told(params, gathered, form)
 
 

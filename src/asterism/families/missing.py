@@ -134,6 +134,16 @@ class Gathered:
         self.mass += counts
         self.scatters += conditional.spread(counts)
 
+    def add_complete(self, means: Array, y: Array, mass: Array) -> None:
+        """Take in rows without gaps; a row without mass in a component costs nothing there."""
+        for c, center in enumerate(means):
+            mine = np.flatnonzero(mass[:, c])
+            about = y[mine] - center
+            weighted = about * mass[mine, c, None]
+            self.mass[c] += mass[mine, c].sum()
+            self.sums[c] += weighted.sum(axis=0)
+            self.scatters[c] += weighted.T @ about
+
 
 def chunks(n: int, width: int) -> Iterator[slice]:
     """Slices of n rows, each of ``width`` numbers, that stay in the cache."""

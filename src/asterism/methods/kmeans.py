@@ -33,6 +33,7 @@ class KMeansFit:
 
     model: Centers
     labels: NDArray[np.int32]  # (n,)
+    mass: Vector  # (k,) weight of every group
     inertia: float  # J
     history: list[float]  # J before every step, then the last
     n_iter: int
@@ -137,7 +138,7 @@ def _finish(source: Source, method: Lloyd, runs: list[Run[Centers]]) -> list[KMe
         # One k is the usual case: its column is the whole array then, and no copy.
         mine = labels[:, 0] if len(runs) == 1 else labels[:, i].copy()
         history = [*run.history, scatter.inertia]
-        fits.append(KMeansFit(run.model, mine, scatter.inertia, history, run.steps, run.status))
+        fits.append(KMeansFit(run.model, mine, scatter.mass, scatter.inertia, history, run.steps, run.status))
     return fits
 
 

@@ -36,6 +36,7 @@ from asterism.methods.starts import (
     one_hot,
     sample_of,
 )
+from asterism.methods.tablestarts import from_centers, guessed_on_table, too_small
 from asterism.stats.moments import ColumnMoments
 
 
@@ -128,10 +129,17 @@ def _starts(
         if whole is not None:
             return [whole]
     sample = sample_of(source, frame, moments, k, settings.seed)
+    crowded = too_small(em, sample, k)
     if start.centers is not None:
-        near = nearest_of(sample.standard, (start.centers - frame.reference) / sample.unit)
+        centers = (start.centers - frame.reference) / sample.unit
+        if crowded:
+            return [_given(em, start, from_centers(em, source, sample, centers))]
+        near = nearest_of(sample.standard, centers)
         return [_given(em, start, model_of(em, sample.block, one_hot(near, k)))]
-    models = guessed(em, sample, k, start.init, settings.n_init, settings.seed)
+    if crowded:
+        models = guessed_on_table(em, source, sample, k, start.init, settings.n_init, settings.seed)
+    else:
+        models = guessed(em, sample, k, start.init, settings.n_init, settings.seed)
     return [_given(em, start, model) for model in models]
 
 

@@ -3,6 +3,7 @@
 Rows of a sample stand for the table (an even sample, so its likelihood estimates the table's). A guess is a
 table of shares (m, k): the groups of k-means, of Ward's method, of random rows. Every guess takes a few EM steps
 on the sample; the best goes through split-and-merge moves (``methods.splitmerge``) and then over the whole table.
+Where a sample has too few rows for the parameters of a family, ``methods.tablestarts`` looks at the table instead.
 
 References
 ----------
@@ -28,6 +29,7 @@ from asterism.engines.reduce import reduce
 from asterism.errors import DataError, ParameterError
 from asterism.families.assignment import present
 from asterism.families.base import Array
+from asterism.methods.coarse import coarse_groups
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.frame import Frame
 from asterism.methods.kmeans import fit_kmeans
@@ -45,6 +47,7 @@ class Sample:
     block: Block  # in the table's coordinates
     y: Array  # (m, d) offsets from the reference, missing cells at the column's mean
     unit: Vector  # (d,) standard deviations of the columns; 1 for a constant one
+    whole: bool  # whether this is the whole table
 
     @property
     def w(self) -> Vector:
@@ -73,18 +76,17 @@ def sample_of(source: Source, frame: Frame, moments: ColumnMoments, k: int, seed
     spread = np.sqrt(moments.variance)
     rows = drawn.y / frame.scale + frame.reference
     unit = np.where(spread > 0, spread, 1.0)
-    return Sample(block_of(rows, w), drawn.filled() / frame.scale, unit)
+    return Sample(block_of(rows, w), drawn.filled() / frame.scale, unit, drawn.whole)
 
 
 # --- guesses ----------------------------------------------------------------------------------------------------
 
 
 def by_kmeans(sample: Sample, k: int, rng: np.random.Generator, *, standard: bool = False) -> Array:
-    """Groups of k-means."""
+    """Groups of k-means, by way of many (``methods.coarse``)."""
     seed = int(rng.integers(2**31))
-    return one_hot(
-        fit_kmeans(sample.source(standard=standard), k, n_init=2, max_iter=30, seed=seed).labels, k
-    )
+    rows = sample.source(standard=standard)
+    return one_hot(coarse_groups(rows, rows, k, seed), k)
 
 
 def by_seeds(sample: Sample, k: int, rng: np.random.Generator) -> Array:
@@ -218,13 +220,13 @@ def _guessed(
     tries = max(2, n_starts) if len(kinds) == 1 else max(1, n_starts)
     guesses = [in_order(sample, guess(sample, k, rng)) for _ in range(tries) for guess in kinds]
     models = [model_of(em, sample.block, shares) for shares in guesses]
-    best = short_runs(em, sample, models, SHORT)[:n_starts]
+    best = short_runs(em, sample.source(), models, SHORT)[:n_starts]
     return [improved(em, sample, best[0]), *best[1:]] if em.assignment == "soft" else best
 
 
-def short_runs(em: EM, sample: Sample, models: list[MixtureModel], steps: int) -> list[MixtureModel]:
-    """All models advanced together on the sample; the best first."""
-    runs = iterate(em, sample.source(), models, max_iter=steps)
+def short_runs(em: EM, source: Source, models: list[MixtureModel], steps: int) -> list[MixtureModel]:
+    """All models advanced together; the best first."""
+    runs = iterate(em, source, models, max_iter=steps)
     if any(run.status == "interrupted" for run in runs):
         raise KeyboardInterrupt
     return [run.model.bare for run in sorted(runs, key=lambda run: run.objective)]

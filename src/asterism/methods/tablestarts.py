@@ -1,0 +1,89 @@
+"""Where EM starts when a sample is too small for the family: groups of the whole table, and their M-step.
+
+Twenty full covariances of 32 columns are 11,000 numbers: fitted to 4,000 rows they say more of those rows than of
+the table, and EM does not find back. A step of k-means costs a fraction of a step of such a family, so it is k-means
+that goes over the table, and EM starts from the M-step of its groups, as it would from a user's shares.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.data.block import Block, Vector
+from asterism.data.encode import EncodedSource
+from asterism.data.source import Source
+from asterism.engines.context import current, engine
+from asterism.engines.reduce import reduce
+from asterism.families.base import Array
+from asterism.methods.coarse import coarse_groups
+from asterism.methods.em import EM, Expected, MixtureModel
+from asterism.methods.encoding import standard_encoding
+from asterism.methods.starts import GUESSES, Sample, expected_of, nearest_of, one_hot, short_runs, started
+
+ENOUGH = 2.0  # rows a parameter: with fewer, a sample is too small
+ALIKE = 2.0  # spreads of columns that differ by less than this factor are one unit
+STEPS = 3  # EM steps that show which start is better
+
+
+def too_small(em: EM, sample: Sample, k: int) -> bool:
+    """Whether the family has too many parameters for the sample."""
+    return not sample.whole and k > 1 and len(sample.w) < ENOUGH * em.family.n_parameters(k)
+
+
+def guessed_on_table(
+    em: EM, source: Source, sample: Sample, k: int, init: str, n_starts: int, seed: int
+) -> list[MixtureModel]:
+    """``n_starts`` starts, the best first."""
+    rng = np.random.default_rng(seed)
+    now = current()
+    # A checkpoint is of EM's own steps, and so is the time limit.
+    with engine(n_threads=now.n_threads, dask=now.dask, memory=now.memory):
+        if init in ("auto", "kmeans"):
+            views = _views(source, sample, init)
+            seeds = [int(rng.integers(2**31)) for _ in range(n_starts)]
+            found = [coarse_groups(*view, k, each) for each in seeds for view in views]
+            models = [_labelled(em, source, labels, k) for labels in found]
+        else:
+            guesses = [GUESSES[init][0](sample, k, rng) for _ in range(n_starts)]
+            models = [from_centers(em, source, sample, _means(sample, shares)) for shares in guesses]
+        return models if len(models) == n_starts else short_runs(em, source, models, STEPS)[:n_starts]
+
+
+def _views(source: Source, sample: Sample, init: str) -> list[tuple[Source, Source]]:
+    """The table and its sample as they are; and with columns of one spread, where they differ."""
+    spread = sample.unit[np.ptp(sample.y, axis=0) > 0]
+    if init == "kmeans" or not len(spread) or spread.max() <= ALIKE * spread.min():
+        return [(source, sample.source())]
+    encoding = standard_encoding(source)
+    both = source, sample.source()
+    return [both, (EncodedSource(both[0], encoding), EncodedSource(both[1], encoding))]
+
+
+def _means(sample: Sample, shares: Array) -> Array:
+    """(k, d) in standard units, of those groups that have rows."""
+    mass = shares * sample.w[:, None]
+    filled = mass.sum(axis=0) > 0
+    return np.asarray((mass[:, filled].T @ sample.standard) / mass[:, filled].sum(axis=0)[:, None])
+
+
+def from_centers(em: EM, source: Source, sample: Sample, centers: Array) -> MixtureModel:
+    """Rows of the table to the nearest of some centres (k, d), in standard units from the reference."""
+    reference = np.asarray(sample.block.rows[0] - sample.y[0])
+    return started(em, reduce(source, partial(_nearest, em, reference, sample.unit, centers)))
+
+
+def _nearest(em: EM, reference: Vector, unit: Vector, centers: Array, block: Block) -> Expected:
+    y = (block.rows - reference) / unit
+    labels = nearest_of(np.where(np.isnan(y), 0.0, y), centers)
+    return expected_of(em, one_hot(labels, len(centers)), block)
+
+
+def _labelled(em: EM, source: Source, labels: NDArray[np.int32], k: int) -> MixtureModel:
+    return started(em, reduce(source, partial(_of_labels, em, labels, k)))
+
+
+def _of_labels(em: EM, labels: NDArray[np.int32], k: int, block: Block) -> Expected:
+    return expected_of(em, one_hot(labels[block.start : block.start + len(block)], k), block)
