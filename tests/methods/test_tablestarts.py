@@ -8,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from asterism import GaussianMixture, engine
 from asterism.data.source import ArraySource
+from asterism.errors import ParameterError
 from asterism.methods.coarse import coarse_groups
 
 N, D, K = 12_000, 64, 14  # 30,000 parameters, and 4,096 rows in a sample
@@ -54,6 +55,17 @@ def test_a_chosen_way_to_start_finds_most_of_the_groups(
     assert GaussianMixture(K, init_params=init, random_state=0).fit(wide[0]).score(wide[0]) > reachable - 1.2
 
 
+def test_an_unknown_way_to_start_is_named(wide: tuple[np.ndarray, np.ndarray]) -> None:
+    with pytest.raises(ParameterError, match="'guesswork'"):
+        GaussianMixture(K, init_params="guesswork").fit(wide[0])
+
+
+def test_components_are_numbered_along_the_first_column(wide: tuple[np.ndarray, np.ndarray]) -> None:
+    # Group means of the start are in order; a few steps later the first column still shows it.
+    found = GaussianMixture(K, random_state=0, max_iter=1, tol=0).fit(wide[0])
+    assert np.corrcoef(np.arange(K), found.means_[:, 0])[0, 1] > 0.9
+
+
 def test_given_means_start_from_rows_of_the_whole_table(
     wide: tuple[np.ndarray, np.ndarray], reachable: float
 ) -> None:
@@ -96,12 +108,12 @@ def test_by_way_of_many_every_group_is_found(seed: int) -> None:
     sites = np.stack(np.meshgrid(np.arange(5.0), np.arange(5.0)), axis=-1).reshape(-1, 2)
     group = rng.integers(25, size=2500)
     table = ArraySource(sites[group] + 0.08 * rng.standard_normal((2500, 2)))
-    assert adjusted_rand_score(group, coarse_groups(table, table, 25, seed)) == 1.0
+    assert adjusted_rand_score(group, coarse_groups(table, table, 25, seed).labels) == 1.0
 
 
 def test_as_many_groups_as_rows_is_possible() -> None:
     table = ArraySource(np.arange(4.0)[:, None])
-    assert sorted(coarse_groups(table, table, 4, 0).tolist()) == [0, 1, 2, 3]
+    assert sorted(coarse_groups(table, table, 4, 0).labels.tolist()) == [0, 1, 2, 3]
 
 
 def test_a_row_of_weight_w_is_w_rows_for_ward() -> None:
@@ -109,6 +121,6 @@ def test_a_row_of_weight_w_is_w_rows_for_ward() -> None:
     w = np.array([5.0, 1.0, 1.0, 4.0, 2.0])
     copies = np.repeat(X, w.astype(int), axis=0)
     weighted, distinct = ArraySource(X, w), ArraySource(X)
-    a = coarse_groups(weighted, weighted, 2, 0)
-    b = coarse_groups(ArraySource(copies), distinct, 2, 0)
+    a = coarse_groups(weighted, weighted, 2, 0).labels
+    b = coarse_groups(ArraySource(copies), distinct, 2, 0).labels
     assert (np.repeat(a, w.astype(int)) == b).all() or (np.repeat(1 - a, w.astype(int)) == b).all()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.source import Source
-from asterism.errors import NotConvergedWarning
+from asterism.errors import NotConvergedWarning, TooFewRowsError
 from asterism.methods.cut import cut_tree
 from asterism.methods.kmeans import KMeansFit, fit_kmeans
 from asterism.methods.linkage import link_points
@@ -27,22 +27,28 @@ FINE_STEPS = 15
 STEPS = 15
 
 
-def coarse_groups(source: Source, sample: Source, k: int, seed: int) -> NDArray[np.int32]:
-    """(n,) labels of k groups of a table, first looked for in a sample of it whose rows are distinct.
+def coarse_groups(source: Source, sample: Source, k: int, seed: int) -> KMeansFit:
+    """k groups of a table, first looked for in a sample of it whose rows are distinct.
 
     >>> from asterism.data.source import ArraySource
     >>> table = ArraySource(np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]]))
-    >>> labels = coarse_groups(table, table, 3, seed=0)
+    >>> labels = coarse_groups(table, table, 3, seed=0).labels
     >>> [int(labels[a] == labels[a + 1]) for a in range(5)]
     [1, 0, 1, 0, 1]
     """
-    many = max(min(FINE * k, sample.n_rows), k)
+    try:
+        fine = _fine(source, sample, max(min(FINE * k, sample.n_rows), k), seed)
+    except TooFewRowsError:  # rows that differ only in what they miss: the k that are wanted may be there
+        return _run(source, k, "k-means++", STEPS, seed)
+    return _run(source, k, _joined(fine, k), STEPS, seed)
+
+
+def _fine(source: Source, sample: Source, many: int, seed: int) -> KMeansFit:
     if source is sample:
-        fine = _run(source, many, "k-means++", FINE_STEPS, seed)
-    else:  # few steps on the sample: in many columns a centre clings to the rows it has
-        first = _run(sample, many, "k-means++", FIRST_STEPS, seed)
-        fine = _run(source, many, first.centers, FINE_STEPS, seed)
-    return _run(source, k, _joined(fine, k), STEPS, seed).labels
+        return _run(source, many, "k-means++", FINE_STEPS, seed)
+    # Few steps on the sample: in many columns a centre clings to the rows it has.
+    first = _run(sample, many, "k-means++", FIRST_STEPS, seed)
+    return _run(source, many, first.centers, FINE_STEPS, seed)
 
 
 def _run(source: Source, k: int, init: str | NDArray[np.float64], steps: int, seed: int) -> KMeansFit:

@@ -28,6 +28,7 @@ from asterism.methods.kmeans import check_settings
 from asterism.methods.posterior import Mixture, look_at_all, look_once_more
 from asterism.methods.repair import on_their_own, report
 from asterism.methods.starts import (
+    check_init,
     expected_of,
     given_shares,
     guessed,
@@ -133,9 +134,10 @@ def _starts(
     if start.centers is not None:
         centers = (start.centers - frame.reference) / sample.unit
         if crowded:
-            return [_given(em, start, from_centers(em, source, sample, centers))]
+            return [_given(em, start, from_centers(em, source, sample, centers, k))]
         near = nearest_of(sample.standard, centers)
         return [_given(em, start, model_of(em, sample.block, one_hot(near, k)))]
+    check_init(start.init)
     if crowded:
         models = guessed_on_table(em, source, sample, k, start.init, settings.n_init, settings.seed)
     else:

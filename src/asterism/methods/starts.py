@@ -86,7 +86,7 @@ def by_kmeans(sample: Sample, k: int, rng: np.random.Generator, *, standard: boo
     """Groups of k-means, by way of many (``methods.coarse``)."""
     seed = int(rng.integers(2**31))
     rows = sample.source(standard=standard)
-    return one_hot(coarse_groups(rows, rows, k, seed), k)
+    return one_hot(coarse_groups(rows, rows, k, seed).labels, k)
 
 
 def by_seeds(sample: Sample, k: int, rng: np.random.Generator) -> Array:
@@ -141,7 +141,12 @@ def in_order(sample: Sample, shares: Array) -> Array:
     """
     mass = shares * sample.w[:, None]
     means = (mass.T @ sample.standard) / np.maximum(mass.sum(axis=0), np.finfo(float).tiny)[:, None]
-    return np.ascontiguousarray(shares[:, np.lexsort(np.round(means, 6).T[::-1])])
+    return np.ascontiguousarray(shares[:, along(means)])
+
+
+def along(means: Array) -> NDArray[np.intp]:
+    """(k,) the order of group means (k, d), in standard units, along the first column in which they differ."""
+    return np.lexsort(np.round(means, 6).T[::-1])
 
 
 def nearest_of(y: Array, centers: Array) -> NDArray[np.int32]:
@@ -150,9 +155,9 @@ def nearest_of(y: Array, centers: Array) -> NDArray[np.int32]:
     return np.asarray(squares.argmin(axis=1), np.int32)
 
 
-def one_hot(labels: NDArray[np.int32], k: int) -> Array:
+def one_hot(labels: NDArray[Any], k: int) -> Array:
     """(m, k) all of a row to its label."""
-    return np.eye(k)[labels]
+    return np.asarray(np.eye(k)[labels])
 
 
 # --- from shares to models --------------------------------------------------------------------------------------
@@ -201,10 +206,14 @@ def _shares_of(em: EM, array: Array, block: Block) -> Expected:
     return expected_of(em, shares / shares.sum(axis=1, keepdims=True), block)
 
 
-def guessed(em: EM, sample: Sample, k: int, init: str, n_starts: int, seed: int) -> list[MixtureModel]:
-    """The best of many guesses after a few steps each, best first."""
+def check_init(init: str) -> None:
+    """A ``ParameterError`` for a way to start that does not exist."""
     if init not in GUESSES:
         raise ParameterError(f"init_params is {init!r}.", f"Give one of {', '.join(map(repr, GUESSES))}.")
+
+
+def guessed(em: EM, sample: Sample, k: int, init: str, n_starts: int, seed: int) -> list[MixtureModel]:
+    """The best of many guesses after a few steps each, best first."""
     if k == 1:
         return [model_of(em, sample.block, np.ones((len(sample.w), 1)))]
     # On the sample there is no time limit, checkpoint, cluster or progress of its own.

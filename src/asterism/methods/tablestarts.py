@@ -7,6 +7,7 @@ that goes over the table, and EM starts from the M-step of its groups, as it wou
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -21,7 +22,17 @@ from asterism.families.base import Array
 from asterism.methods.coarse import coarse_groups
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.encoding import standard_encoding
-from asterism.methods.starts import GUESSES, Sample, expected_of, nearest_of, one_hot, short_runs, started
+from asterism.methods.starts import (
+    GUESSES,
+    Sample,
+    along,
+    expected_of,
+    in_order,
+    nearest_of,
+    one_hot,
+    short_runs,
+    started,
+)
 
 ENOUGH = 2.0  # rows a parameter: with fewer, a sample is too small
 ALIKE = 2.0  # spreads of columns that differ by less than this factor are one unit
@@ -44,22 +55,38 @@ def guessed_on_table(
         if init in ("auto", "kmeans"):
             views = _views(source, sample, init)
             seeds = [int(rng.integers(2**31)) for _ in range(n_starts)]
-            found = [coarse_groups(*view, k, each) for each in seeds for view in views]
-            models = [_labelled(em, source, labels, k) for labels in found]
+            models = [_from_groups(em, source, view, k, each) for each in seeds for view in views]
         else:
-            guesses = [GUESSES[init][0](sample, k, rng) for _ in range(n_starts)]
-            models = [from_centers(em, source, sample, _means(sample, shares)) for shares in guesses]
+            guesses = [in_order(sample, GUESSES[init][0](sample, k, rng)) for _ in range(n_starts)]
+            models = [from_centers(em, source, sample, _means(sample, shares), k) for shares in guesses]
         return models if len(models) == n_starts else short_runs(em, source, models, STEPS)[:n_starts]
 
 
-def _views(source: Source, sample: Sample, init: str) -> list[tuple[Source, Source]]:
-    """The table and its sample as they are; and with columns of one spread, where they differ."""
+@dataclass(frozen=True)
+class View:
+    """A table and its sample, and what is 1 in them."""
+
+    table: Source
+    sample: Source
+    unit: Vector  # (d,)
+
+
+def _views(source: Source, sample: Sample, init: str) -> list[View]:
+    """The table as it is; and with columns of one spread, where they differ."""
+    plain = View(source, sample.source(), sample.unit)
     spread = sample.unit[np.ptp(sample.y, axis=0) > 0]
     if init == "kmeans" or not len(spread) or spread.max() <= ALIKE * spread.min():
-        return [(source, sample.source())]
+        return [plain]
     encoding = standard_encoding(source)
-    both = source, sample.source()
-    return [both, (EncodedSource(both[0], encoding), EncodedSource(both[1], encoding))]
+    ones = np.ones(encoding.width)
+    return [plain, View(EncodedSource(source, encoding), EncodedSource(plain.sample, encoding), ones)]
+
+
+def _from_groups(em: EM, source: Source, view: View, k: int, seed: int) -> MixtureModel:
+    """The M-step of coarse groups, numbered as those of samples are."""
+    found = coarse_groups(view.table, view.sample, k, seed)
+    rank = np.argsort(along(found.model.offsets / view.unit))
+    return started(em, reduce(source, partial(_labelled, em, rank[found.labels], k)))
 
 
 def _means(sample: Sample, shares: Array) -> Array:
@@ -69,21 +96,17 @@ def _means(sample: Sample, shares: Array) -> Array:
     return np.asarray((mass[:, filled].T @ sample.standard) / mass[:, filled].sum(axis=0)[:, None])
 
 
-def from_centers(em: EM, source: Source, sample: Sample, centers: Array) -> MixtureModel:
-    """Rows of the table to the nearest of some centres (k, d), in standard units from the reference."""
+def from_centers(em: EM, source: Source, sample: Sample, centers: Array, k: int) -> MixtureModel:
+    """Rows of the table to the nearest of up to k centres, in standard units from the reference."""
     reference = np.asarray(sample.block.rows[0] - sample.y[0])
-    return started(em, reduce(source, partial(_nearest, em, reference, sample.unit, centers)))
+    return started(em, reduce(source, partial(_nearest, em, reference, sample.unit, centers, k)))
 
 
-def _nearest(em: EM, reference: Vector, unit: Vector, centers: Array, block: Block) -> Expected:
+def _nearest(em: EM, reference: Vector, unit: Vector, centers: Array, k: int, block: Block) -> Expected:
     y = (block.rows - reference) / unit
     labels = nearest_of(np.where(np.isnan(y), 0.0, y), centers)
-    return expected_of(em, one_hot(labels, len(centers)), block)
+    return expected_of(em, one_hot(labels, k), block)
 
 
-def _labelled(em: EM, source: Source, labels: NDArray[np.int32], k: int) -> MixtureModel:
-    return started(em, reduce(source, partial(_of_labels, em, labels, k)))
-
-
-def _of_labels(em: EM, labels: NDArray[np.int32], k: int, block: Block) -> Expected:
+def _labelled(em: EM, labels: NDArray[np.intp], k: int, block: Block) -> Expected:
     return expected_of(em, one_hot(labels[block.start : block.start + len(block)], k), block)
