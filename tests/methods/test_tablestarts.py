@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from asterism import GaussianMixture, engine
+from asterism import GaussianMixture, MultinomialMixture, engine
 from asterism.data.source import ArraySource
 from asterism.errors import ParameterError
 from asterism.methods.coarse import coarse_groups
@@ -100,6 +100,20 @@ def test_a_checkpoint_holds_steps_of_em_and_not_of_the_start(
     with engine(checkpoint=str(tmp_path)):
         kept = GaussianMixture(K, random_state=0, max_iter=3, tol=0).fit(wide[0])
     assert kept.history_ == plain.history_
+
+
+@pytest.mark.parametrize("rows", [200, 6000])  # within the sample, and beyond it
+@pytest.mark.parametrize("init", ["auto", "k-means++"])
+def test_counts_are_compared_by_their_shares(rows: int, init: str) -> None:
+    """Texts on three subjects, of ten words or of a thousand: length must not be taken for a subject."""
+    rng = np.random.default_rng(2)
+    words = 400 if rows > 5000 else 12
+    subject = rng.integers(3, size=rows)
+    shares = rng.dirichlet(np.full(words, 0.2), size=3)
+    length = np.where(rng.random(rows) < 0.5, 30, 1000)
+    counts = np.array([rng.multinomial(m, shares[c]) for m, c in zip(length, subject, strict=True)])
+    found = MultinomialMixture(3, init_params=init, random_state=0).fit(counts.astype(float))
+    assert adjusted_rand_score(subject, found.labels_) > 0.95
 
 
 @pytest.mark.parametrize("seed", range(10))

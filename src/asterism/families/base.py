@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Matrix, Vector
 from asterism.stats.base import Statistic
 from asterism.stats.moments import ColumnMoments
 
@@ -158,4 +158,13 @@ class Collapsible(Protocol):
 
     def split(self, params: Any, component: int, into: int) -> Any:
         """The params with ``component`` cut in two: one half stays, the other takes the place ``into``."""
+        ...
+
+
+@runtime_checkable
+class Compared(Protocol):
+    """A family whose rows are alike in another sense than that their numbers are near."""
+
+    def compared(self, rows: Matrix) -> Array:
+        """(n, d) the rows so that like ones are near; NaN where a cell is missing. Starts look at these."""
         ...

@@ -114,7 +114,17 @@ class Covariances:
 
     def inverse_factors(self) -> Array:
         """(k, d, d) lower triangular T with T'T = Σ^-1: |T (x - mean)|² is the squared Mahalanobis distance."""
-        return _repeat(self._distinct_inverse_factors(), self.k)
+        return _repeat(self.distinct_inverse_factors(), self.k)
+
+    def distinct_inverse_factors(self) -> Array:
+        """The same, but one matrix where all groups share it."""
+        if self.matrices is not None:
+            return _cholesky_inverses(self.matrices)
+        assert self.variances is not None
+        if self.axes is None:
+            return (1.0 / np.sqrt(self.variances))[:, :, None] * np.eye(self.d)
+        whiten = (self.axes / np.sqrt(self.variances)[:, None, :]).swapaxes(1, 2)
+        return _lower(whiten)
 
     def root_precisions(self) -> Array:
         """(k, d) 1/sqrt(variance) of diagonal structures."""
@@ -124,7 +134,7 @@ class Covariances:
 
     def precisions(self) -> Array:
         """(k, d, d) Σ^-1."""
-        t = self._distinct_inverse_factors()
+        t = self.distinct_inverse_factors()
         return _repeat(t.swapaxes(1, 2) @ t, self.k)
 
     def like_sklearn(self) -> Array:
@@ -171,15 +181,6 @@ class Covariances:
         if self.axes is None:
             return self.variances[:, :, None] * np.eye(self.d)
         return (self.axes * self.variances[:, None, :]) @ self.axes.swapaxes(1, 2)
-
-    def _distinct_inverse_factors(self) -> Array:
-        if self.matrices is not None:
-            return _cholesky_inverses(self.matrices)
-        assert self.variances is not None
-        if self.axes is None:
-            return (1.0 / np.sqrt(self.variances))[:, :, None] * np.eye(self.d)
-        whiten = (self.axes / np.sqrt(self.variances)[:, None, :]).swapaxes(1, 2)
-        return _lower(whiten)
 
 
 @dataclass(frozen=True, slots=True)

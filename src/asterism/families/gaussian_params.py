@@ -28,8 +28,9 @@ class GaussianParams:
         if self.covariances.diagonal:
             roots = self.covariances.root_precisions()
             return roots[:, :1] if self.covariances.structure in ("EII", "VII") else roots
-        factors = self.covariances.inverse_factors()
-        return factors[:1] if self.covariances.structure == "EEE" else factors
+        if self.covariances.structure == "EEE":
+            return self.covariances.distinct_inverse_factors()
+        return self.covariances.inverse_factors()
 
     @cached_property
     def normals(self) -> Any:

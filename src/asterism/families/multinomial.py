@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from asterism.data.block import Block
+from asterism.data.block import Block, Matrix
 from asterism.families.base import Facts
 from asterism.families.cells import COUNTS, Adding, Array, filled, known_cells, log_of, ratio, strength
 from asterism.stats.counts import CellTotals
@@ -63,6 +63,12 @@ class MultinomialFamily(Adding):
     def n_parameters(self, k: int) -> int:
         """All shares but one."""
         return k * (len(self.names) - 1)
+
+    def compared(self, rows: Matrix) -> Array:
+        """Roots of shares: long and short texts on one subject are near each other (Hellinger's distance)."""
+        counts = np.maximum(rows.astype(np.float64), 0.0)
+        total = np.nansum(counts, axis=1, keepdims=True)
+        return np.sqrt(counts / np.where(total > 0, total, 1.0))
 
     # --- density ---
 

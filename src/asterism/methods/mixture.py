@@ -138,6 +138,7 @@ def _starts(
         near = nearest_of(sample.standard, centers)
         return [_given(em, start, model_of(em, sample.block, one_hot(near, k)))]
     check_init(start.init)
+    sample = sample.seen_by(em.family)
     if crowded:
         models = guessed_on_table(em, source, sample, k, start.init, settings.n_init, settings.seed)
     else:

@@ -87,28 +87,29 @@ def look_once_more(mixture: Mixture, log_weights: Vector, block: Block) -> tuple
     look = getattr(mixture.family, "look", None)
     if look is None:
         return look_back(mixture, block)
-    return _made_sure(mixture, block, look(mixture.params, log_weights, block))
+    return _made_sure(mixture, block.rows, block.weights, look(mixture.params, log_weights, block))
 
 
 def look_at_all(mixture: Mixture, log_weights: Vector, rows: Matrix, size: int) -> Together | None:
     """The same of a table in memory, where the family has a pass over it whose threads take blocks by themselves."""
     look = getattr(mixture.family, "look_together", None)
     inner = None if look is None else look(mixture.params, log_weights, rows, size)
-    return None if inner is None else Then(inner, partial(_made_sure, mixture, block_of(rows)))
+    return None if inner is None else Then(inner, partial(_made_sure, mixture, rows, None))
 
 
 def _made_sure(
-    mixture: Mixture, block: Block, looked: tuple[Vector, float, float]
+    mixture: Mixture, rows: Matrix, weights: Vector | None, looked: tuple[Vector, float, float]
 ) -> tuple[NDArray[np.int32], Told]:
+    """Labels from notes, rows that rounding may have decided asked again; ``weights`` None: all one."""
     notes, height, best = looked
     if not np.isfinite(height):
-        return look_back(mixture, block)  # a cell is missing
+        return look_back(mixture, block_of(rows, weights))  # a cell is missing
     labels = notes.astype(np.int32)
-    again = (notes < 0) | (block.weights == 0)
-    if again.any():
+    again = np.flatnonzero(labels < 0 if weights is None else (labels < 0) | (weights == 0))
+    if len(again):
         with np.errstate(all="ignore"):  # absent rows may hold anything
-            labels[again] = _labels(mixture, block_of(block.rows[again]))
-    mass = np.bincount(labels, block.weights, mixture.k).astype(np.float64)
+            labels[again] = _labels(mixture, block_of(rows[again]))
+    mass = np.bincount(labels, weights, mixture.k).astype(np.float64)
     return labels, Told(height, height - best, mass)
 
 

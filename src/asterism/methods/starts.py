@@ -14,7 +14,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -28,7 +28,7 @@ from asterism.engines.loop import iterate
 from asterism.engines.reduce import reduce
 from asterism.errors import DataError, ParameterError
 from asterism.families.assignment import present
-from asterism.families.base import Array
+from asterism.families.base import Array, Compared, Family
 from asterism.methods.coarse import coarse_groups
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.frame import Frame
@@ -48,6 +48,7 @@ class Sample:
     y: Array  # (m, d) offsets from the reference, missing cells at the column's mean
     unit: Vector  # (d,) standard deviations of the columns; 1 for a constant one
     whole: bool  # whether this is the whole table
+    seen: Array | None = None  # (m, d) the rows as their family compares them (``families.base.Compared``)
 
     @property
     def w(self) -> Vector:
@@ -64,9 +65,26 @@ class Sample:
         """Whether no cell is missing."""
         return not np.isnan(self.block.rows).any()
 
-    def source(self, *, standard: bool = False) -> Source:
+    def source(self) -> Source:
         """The sample as a table."""
-        return ArraySource(self.standard if standard else np.asarray(self.block.rows), self.w)
+        return ArraySource(np.asarray(self.block.rows), self.w)
+
+    def compared(self, *, standard: bool = False) -> Source:
+        """The sample as a table of rows to be compared."""
+        rows = self.standard if standard else self.block.rows if self.seen is None else self.seen
+        return ArraySource(np.asarray(rows), self.w)
+
+    def seen_by(self, family: Family) -> Sample:
+        """The same rows, compared as a family does."""
+        if not isinstance(family, Compared):
+            return self
+        seen = family.compared(self.block.rows)
+        there = ~np.isnan(seen)
+        mass = np.maximum(self.w @ there, np.finfo(float).tiny)
+        mean = self.w @ np.where(there, seen, 0.0) / mass
+        y = np.where(there, seen - mean, 0.0)
+        spread = np.sqrt(self.w @ y**2 / mass)
+        return replace(self, y=y, unit=np.where(spread > 0, spread, 1.0), seen=seen)
 
 
 def sample_of(source: Source, frame: Frame, moments: ColumnMoments, k: int, seed: int) -> Sample:
@@ -85,14 +103,14 @@ def sample_of(source: Source, frame: Frame, moments: ColumnMoments, k: int, seed
 def by_kmeans(sample: Sample, k: int, rng: np.random.Generator, *, standard: bool = False) -> Array:
     """Groups of k-means, by way of many (``methods.coarse``)."""
     seed = int(rng.integers(2**31))
-    rows = sample.source(standard=standard)
+    rows = sample.compared(standard=standard)
     return one_hot(coarse_groups(rows, rows, k, seed).labels, k)
 
 
 def by_seeds(sample: Sample, k: int, rng: np.random.Generator) -> Array:
     """Rows to the nearest of the starting centres of k-means++."""
     seed = int(rng.integers(2**31))
-    return one_hot(fit_kmeans(sample.source(), k, max_iter=1, seed=seed).labels, k)
+    return one_hot(fit_kmeans(sample.compared(), k, max_iter=1, seed=seed).labels, k)
 
 
 def by_rows(sample: Sample, k: int, rng: np.random.Generator) -> Array:

@@ -7,6 +7,7 @@ that goes over the table, and EM starts from the M-step of its groups, as it wou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,10 +16,10 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector
 from asterism.data.encode import EncodedSource
-from asterism.data.source import Source
+from asterism.data.source import Piece, Source
 from asterism.engines.context import current, engine
 from asterism.engines.reduce import reduce
-from asterism.families.base import Array
+from asterism.families.base import Array, Compared
 from asterism.methods.coarse import coarse_groups
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.encoding import standard_encoding
@@ -53,7 +54,7 @@ def guessed_on_table(
     # A checkpoint is of EM's own steps, and so is the time limit.
     with engine(n_threads=now.n_threads, dask=now.dask, memory=now.memory):
         if init in ("auto", "kmeans"):
-            views = _views(source, sample, init)
+            views = _views(em, source, sample, init)
             seeds = [int(rng.integers(2**31)) for _ in range(n_starts)]
             models = [_from_groups(em, source, view, k, each) for each in seeds for view in views]
         else:
@@ -71,15 +72,33 @@ class View:
     unit: Vector  # (d,)
 
 
-def _views(source: Source, sample: Sample, init: str) -> list[View]:
-    """The table as it is; and with columns of one spread, where they differ."""
-    plain = View(source, sample.source(), sample.unit)
+def _views(em: EM, source: Source, sample: Sample, init: str) -> list[View]:
+    """The table as its family compares rows; and with columns of one spread, where they differ."""
+    table = ComparedRows(source, em.family) if isinstance(em.family, Compared) else source
+    plain = View(table, sample.compared(), sample.unit)
     spread = sample.unit[np.ptp(sample.y, axis=0) > 0]
     if init == "kmeans" or not len(spread) or spread.max() <= ALIKE * spread.min():
         return [plain]
-    encoding = standard_encoding(source)
+    encoding = standard_encoding(table)
     ones = np.ones(encoding.width)
-    return [plain, View(EncodedSource(source, encoding), EncodedSource(plain.sample, encoding), ones)]
+    return [plain, View(EncodedSource(table, encoding), EncodedSource(plain.sample, encoding), ones)]
+
+
+class ComparedRows(Source):
+    """A table whose rows are turned into what their family compares as they are read."""
+
+    def __init__(self, source: Source, family: Compared) -> None:
+        self.source, self.family = source, family
+        self.columns, self.n_rows, self.ignored = source.columns, source.n_rows, source.ignored
+        self.dtype = np.dtype(np.float64)
+
+    def pieces(self, start: int, stop: int) -> Iterator[Piece]:
+        """Pieces of the table, no more than a block at a time."""
+        size = self.block_rows
+        for rows, weights in self.source.pieces(start, stop):
+            for a in range(0, len(rows), size):
+                part = None if weights is None else weights[a : a + size]
+                yield self.family.compared(rows[a : a + size]), part
 
 
 def _from_groups(em: EM, source: Source, view: View, k: int, seed: int) -> MixtureModel:
@@ -98,12 +117,15 @@ def _means(sample: Sample, shares: Array) -> Array:
 
 def from_centers(em: EM, source: Source, sample: Sample, centers: Array, k: int) -> MixtureModel:
     """Rows of the table to the nearest of up to k centres, in standard units from the reference."""
-    reference = np.asarray(sample.block.rows[0] - sample.y[0])
+    rows = np.asarray(sample.block.rows if sample.seen is None else sample.seen)
+    known = np.argmax(~np.isnan(rows), axis=0), np.arange(rows.shape[1])  # a cell of every column
+    reference = rows[known] - sample.y[known]
     return started(em, reduce(source, partial(_nearest, em, reference, sample.unit, centers, k)))
 
 
 def _nearest(em: EM, reference: Vector, unit: Vector, centers: Array, k: int, block: Block) -> Expected:
-    y = (block.rows - reference) / unit
+    rows = em.family.compared(block.rows) if isinstance(em.family, Compared) else block.rows
+    y = (rows - reference) / unit
     labels = nearest_of(np.where(np.isnan(y), 0.0, y), centers)
     return expected_of(em, one_hot(labels, k), block)
 
