@@ -102,18 +102,16 @@ def test_a_checkpoint_holds_steps_of_em_and_not_of_the_start(
     assert kept.history_ == plain.history_
 
 
-@pytest.mark.parametrize("rows", [200, 6000])  # within the sample, and beyond it
-@pytest.mark.parametrize("init", ["auto", "k-means++"])
-def test_counts_are_compared_by_their_shares(rows: int, init: str) -> None:
-    """Texts on three subjects, of ten words or of a thousand: length must not be taken for a subject."""
+def test_counts_are_compared_by_their_shares() -> None:
+    """Texts on five subjects, of sixty words or of three thousand: length must not be taken for a subject."""
     rng = np.random.default_rng(2)
-    words = 400 if rows > 5000 else 12
-    subject = rng.integers(3, size=rows)
-    shares = rng.dirichlet(np.full(words, 0.2), size=3)
-    length = np.where(rng.random(rows) < 0.5, 30, 1000)
+    n, words, k = 6000, 400, 5
+    subject, shares = rng.integers(k, size=n), rng.dirichlet(np.full(words, 0.5), size=k)
+    length = np.exp(rng.uniform(np.log(60), np.log(3000), n)).astype(int)
     counts = np.array([rng.multinomial(m, shares[c]) for m, c in zip(length, subject, strict=True)])
-    found = MultinomialMixture(3, init_params=init, random_state=0).fit(counts.astype(float))
-    assert adjusted_rand_score(subject, found.labels_) > 0.95
+    for seed in range(2):
+        found = MultinomialMixture(k, random_state=seed).fit(counts.astype(float))
+        assert adjusted_rand_score(subject, found.labels_) > 0.95
 
 
 @pytest.mark.parametrize("seed", range(10))
