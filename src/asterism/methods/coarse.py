@@ -10,60 +10,82 @@ and a few steps more put the k means where they belong.
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from asterism.data.block import Vector
 from asterism.data.source import Source
-from asterism.errors import NotConvergedWarning, TooFewRowsError
+from asterism.engines.loop import iterate
+from asterism.errors import TooFewRowsError
 from asterism.methods.cut import cut_tree
-from asterism.methods.kmeans import KMeansFit, fit_kmeans
+from asterism.methods.frame import Frame, survey
+from asterism.methods.kmeans import scatter_of, starting_centers
 from asterism.methods.linkage import link_points
+from asterism.methods.lloyd import Centers, lloyd_for
+from asterism.methods.seeding import given_centers
+from asterism.stats.moments import ColumnMoments
 
 FINE = 3  # centres a group
 FIRST_STEPS = 2
 FINE_STEPS = 15
 STEPS = 15
+TOL = 1e-4  # of the columns' mean variance
 
 
-def coarse_groups(source: Source, sample: Source, k: int, seed: int) -> KMeansFit:
-    """k groups of a table, first looked for in a sample of it whose rows are distinct.
+def coarse_centers(source: Source, sample: Source, k: int, seed: int) -> Centers:
+    """Centres of k groups of a table, first looked for in a sample of it whose rows are distinct.
 
     >>> from asterism.data.source import ArraySource
     >>> table = ArraySource(np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]]))
-    >>> labels = coarse_groups(table, table, 3, seed=0).labels
-    >>> [int(labels[a] == labels[a + 1]) for a in range(5)]
-    [1, 0, 1, 0, 1]
+    >>> np.sort(coarse_centers(table, table, 3, seed=0).positions, axis=0).ravel().tolist()
+    [0.5, 10.5, 20.5]
     """
+    table = _Surveyed.of(source)
+    some = table if source is sample else _Surveyed.of(sample)
     try:
-        fine = _fine(source, sample, max(min(FINE * k, sample.n_rows), k), seed)
+        fine = _fine(table, some, max(min(FINE * k, sample.n_rows), k), seed)
     except TooFewRowsError:  # rows that differ only in what they miss: the k that are wanted may be there
-        return _run(source, k, "k-means++", STEPS, seed)
-    return _run(source, k, _joined(fine, k), STEPS, seed)
+        return table.settled(table.seeds(k, seed), STEPS)
+    return table.settled(_joined(fine, scatter_of(fine, source).mass, k), STEPS)
 
 
-def _fine(source: Source, sample: Source, many: int, seed: int) -> KMeansFit:
-    if source is sample:
-        return _run(source, many, "k-means++", FINE_STEPS, seed)
+@dataclass(frozen=True)
+class _Surveyed:
+    """A table that was looked at once."""
+
+    source: Source
+    frame: Frame
+    moments: ColumnMoments
+
+    @classmethod
+    def of(cls, source: Source) -> _Surveyed:
+        return cls(source, *survey(source))
+
+    def seeds(self, k: int, seed: int) -> Centers:
+        return starting_centers(self.source, self.frame, self.moments, k, "k-means++", 1, seed)[0]
+
+    def settled(self, start: Centers, steps: int) -> Centers:
+        """The centres after some steps of k-means."""
+        method = lloyd_for(self.frame, self.moments, TOL, [len(start.offsets)])
+        (run,) = iterate(method, self.source, [start], max_iter=steps)
+        if run.status == "interrupted":
+            raise KeyboardInterrupt  # there is nothing to return yet
+        return Centers(self.frame, run.model.offsets)
+
+
+def _fine(table: _Surveyed, some: _Surveyed, many: int, seed: int) -> Centers:
+    start = some.seeds(many, seed)
+    if some is table:
+        return table.settled(start, FINE_STEPS)
     # Few steps on the sample: in many columns a centre clings to the rows it has.
-    first = _run(sample, many, "k-means++", FIRST_STEPS, seed)
-    return _run(source, many, first.centers, FINE_STEPS, seed)
+    first = some.settled(start, FIRST_STEPS)
+    return table.settled(given_centers(table.frame, first.positions, many), FINE_STEPS)
 
 
-def _run(source: Source, k: int, init: str | NDArray[np.float64], steps: int, seed: int) -> KMeansFit:
-    with warnings.catch_warnings():  # a group left empty here is no loss: there are more than are wanted
-        warnings.simplefilter("ignore", NotConvergedWarning)
-        fit = fit_kmeans(source, k, init=init, max_iter=steps, seed=seed)
-    if fit.status == "interrupted":
-        raise KeyboardInterrupt  # there is nothing to return yet
-    return fit
-
-
-def _joined(fine: KMeansFit, k: int) -> NDArray[np.float64]:
-    """(k, d) means of the groups that Ward's method makes of fine ones."""
-    filled = fine.mass > 0
-    offsets, mass = fine.model.offsets[filled], fine.mass[filled]
+def _joined(fine: Centers, mass: Vector, k: int) -> Centers:
+    """The means of the groups that Ward's method makes of fine ones."""
+    offsets, mass = fine.offsets[mass > 0], mass[mass > 0]
     group = cut_tree(link_points(offsets, mass, "ward"), k=k)
     share = np.eye(k)[group] * mass[:, None]
-    return np.asarray(fine.model.frame.reference + share.T @ offsets / share.sum(axis=0)[:, None])
+    return Centers(fine.frame, share.T @ offsets / share.sum(axis=0)[:, None])

@@ -33,7 +33,6 @@ class KMeansFit:
 
     model: Centers
     labels: NDArray[np.int32]  # (n,)
-    mass: Vector  # (k,) weight of every group
     inertia: float  # J
     history: list[float]  # J before every step, then the last
     n_iter: int
@@ -138,7 +137,7 @@ def _finish(source: Source, method: Lloyd, runs: list[Run[Centers]]) -> list[KMe
         # One k is the usual case: its column is the whole array then, and no copy.
         mine = labels[:, 0] if len(runs) == 1 else labels[:, i].copy()
         history = [*run.history, scatter.inertia]
-        fits.append(KMeansFit(run.model, mine, scatter.mass, scatter.inertia, history, run.steps, run.status))
+        fits.append(KMeansFit(run.model, mine, scatter.inertia, history, run.steps, run.status))
     return fits
 
 
@@ -183,6 +182,11 @@ def nearest(model: Centers, source: Source) -> NDArray[np.int32]:
 def _nearest_of(model: Centers, masked: Centers, names: tuple[str, ...], block: Block) -> NDArray[np.int32]:
     require_finite(block, names, missing_ok=True)
     return labels_of(masked if np.isnan(block.rows).any() else model, block)
+
+
+def scatter_of(model: Centers, source: Source) -> Scatter:
+    """J of the centres of a table, and the weight of their groups, without labels."""
+    return reduce(source, partial(_scattered, model))  # type: ignore[no-any-return]
 
 
 def inertia_of(model: Centers, source: Source) -> float:

@@ -29,10 +29,10 @@ from asterism.engines.reduce import reduce
 from asterism.errors import DataError, ParameterError
 from asterism.families.assignment import present
 from asterism.families.base import Array, Compared, Family
-from asterism.methods.coarse import coarse_groups
+from asterism.methods.coarse import coarse_centers
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.frame import Frame
-from asterism.methods.kmeans import fit_kmeans
+from asterism.methods.kmeans import fit_kmeans, nearest
 from asterism.methods.seeding import sample_rows
 from asterism.stats.moments import ColumnMoments
 
@@ -104,7 +104,7 @@ def by_kmeans(sample: Sample, k: int, rng: np.random.Generator, *, standard: boo
     """Groups of k-means, by way of many (``methods.coarse``)."""
     seed = int(rng.integers(2**31))
     rows = sample.compared(standard=standard)
-    return one_hot(coarse_groups(rows, rows, k, seed).labels, k)
+    return one_hot(nearest(coarse_centers(rows, rows, k, seed), rows), k)
 
 
 def by_seeds(sample: Sample, k: int, rng: np.random.Generator) -> Array:

@@ -7,22 +7,22 @@ that goes over the table, and EM starts from the M-step of its groups, as it wou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector
-from asterism.data.encode import EncodedSource
+from asterism.data.block import Block, Matrix, Vector, block_of
+from asterism.data.encode import EncodedSource, Encoding
 from asterism.data.source import Piece, Source
 from asterism.engines.context import current, engine
 from asterism.engines.reduce import reduce
 from asterism.families.base import Array, Compared
-from asterism.methods.coarse import coarse_groups
+from asterism.methods.coarse import coarse_centers
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.encoding import standard_encoding
+from asterism.methods.lloyd import Centers, labels_of
 from asterism.methods.starts import (
     GUESSES,
     Sample,
@@ -51,8 +51,8 @@ def guessed_on_table(
     """``n_starts`` starts, the best first."""
     rng = np.random.default_rng(seed)
     now = current()
-    # A checkpoint is of EM's own steps, and so is the time limit.
-    with engine(n_threads=now.n_threads, dask=now.dask, memory=now.memory):
+    here = {name: getattr(now, name) for name in ("n_threads", "dask", "memory", "time_limit", "progress")}
+    with engine(**here):  # but no checkpoint: that is of EM's own steps
         if init in ("auto", "kmeans"):
             views = _views(em, source, sample, init)
             seeds = [int(rng.integers(2**31)) for _ in range(n_starts)]
@@ -65,23 +65,29 @@ def guessed_on_table(
 
 @dataclass(frozen=True)
 class View:
-    """A table and its sample, and what is 1 in them."""
+    """A table as k-means sees it."""
 
     table: Source
     sample: Source
-    unit: Vector  # (d,)
+    unit: Vector  # (D,) what is 1 in these
+    seen: Callable[[Matrix], Matrix]  # rows of the table as they stand, so seen
 
 
 def _views(em: EM, source: Source, sample: Sample, init: str) -> list[View]:
     """The table as its family compares rows; and with columns of one spread, where they differ."""
-    table = ComparedRows(source, em.family) if isinstance(em.family, Compared) else source
-    plain = View(table, sample.compared(), sample.unit)
+    plain = View(source, sample.compared(), sample.unit, np.asarray)
+    if isinstance(em.family, Compared):
+        plain = replace(plain, table=ComparedRows(source, em.family), seen=em.family.compared)
     spread = sample.unit[np.ptp(sample.y, axis=0) > 0]
     if init == "kmeans" or not len(spread) or spread.max() <= ALIKE * spread.min():
         return [plain]
-    encoding = standard_encoding(table)
-    ones = np.ones(encoding.width)
-    return [plain, View(EncodedSource(table, encoding), EncodedSource(plain.sample, encoding), ones)]
+    encoding = standard_encoding(plain.table)
+    table, some = (EncodedSource(each, encoding) for each in (plain.table, plain.sample))
+    return [plain, View(table, some, np.ones(encoding.width), partial(_encoded, plain.seen, encoding))]
+
+
+def _encoded(seen: Callable[[Matrix], Matrix], encoding: Encoding, rows: Matrix) -> Matrix:
+    return encoding.encode(seen(rows))
 
 
 class ComparedRows(Source):
@@ -103,9 +109,14 @@ class ComparedRows(Source):
 
 def _from_groups(em: EM, source: Source, view: View, k: int, seed: int) -> MixtureModel:
     """The M-step of coarse groups, numbered as those of samples are."""
-    found = coarse_groups(view.table, view.sample, k, seed)
-    rank = np.argsort(along(found.model.offsets / view.unit))
-    return started(em, reduce(source, partial(_labelled, em, rank[found.labels], k)))
+    centers = coarse_centers(view.table, view.sample, k, seed)
+    centers = Centers(centers.frame, centers.offsets[along(centers.offsets / view.unit)])
+    return started(em, reduce(source, partial(_grouped, em, centers, view.seen)))
+
+
+def _grouped(em: EM, centers: Centers, seen: Callable[[Matrix], Matrix], block: Block) -> Expected:
+    labels = labels_of(centers, block_of(seen(block.rows), block.weights))
+    return expected_of(em, one_hot(labels, len(centers.offsets)), block)
 
 
 def _means(sample: Sample, shares: Array) -> Array:
@@ -125,10 +136,7 @@ def from_centers(em: EM, source: Source, sample: Sample, centers: Array, k: int)
 
 def _nearest(em: EM, reference: Vector, unit: Vector, centers: Array, k: int, block: Block) -> Expected:
     rows = em.family.compared(block.rows) if isinstance(em.family, Compared) else block.rows
-    y = (rows - reference) / unit
-    labels = nearest_of(np.where(np.isnan(y), 0.0, y), centers)
+    with np.errstate(all="ignore"):  # absent rows may hold anything
+        y = (rows - reference) / unit
+        labels = nearest_of(np.where(np.isnan(y), 0.0, y), centers)
     return expected_of(em, one_hot(labels, k), block)
-
-
-def _labelled(em: EM, labels: NDArray[np.intp], k: int, block: Block) -> Expected:
-    return expected_of(em, one_hot(labels[block.start : block.start + len(block)], k), block)
