@@ -106,6 +106,10 @@ class ComparedRows(Source):
                 part = None if weights is None else weights[a : a + size]
                 yield self.family.compared(rows[a : a + size]), part
 
+    def part(self, first: int, last: int) -> Source:
+        """The part of the table that holds these blocks."""
+        return ComparedRows(self.source.part(first, last), self.family)
+
 
 def _from_groups(em: EM, source: Source, view: View, k: int, seed: int) -> MixtureModel:
     """The M-step of coarse groups, numbered as those of samples are."""
