@@ -7,18 +7,18 @@ that goes over the table, and EM starts from the M-step of its groups, as it wou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from asterism.data.block import Block, Matrix, Vector, block_of
-from asterism.data.encode import EncodedSource, Encoding
-from asterism.data.source import Piece, Source
+from asterism.data.encode import EncodedSource
+from asterism.data.source import Source
 from asterism.engines.context import current, engine
 from asterism.engines.reduce import reduce
-from asterism.families.base import Array, Compared
+from asterism.families.base import Array, Collapsible
 from asterism.methods.coarse import coarse_centers
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.encoding import standard_encoding
@@ -41,8 +41,9 @@ STEPS = 3  # EM steps that show which start is better
 
 
 def too_small(em: EM, sample: Sample, k: int) -> bool:
-    """Whether the family has too many parameters for the sample."""
-    return not sample.whole and k > 1 and len(sample.w) < ENOUGH * em.family.n_parameters(k)
+    """Whether the family has too many parameters for the sample, of a kind that cling to its rows."""
+    few = not sample.whole and len(sample.w) < ENOUGH * em.family.n_parameters(k)
+    return few and k > 1 and isinstance(em.family, Collapsible)
 
 
 def guessed_on_table(
@@ -54,7 +55,7 @@ def guessed_on_table(
     here = {name: getattr(now, name) for name in ("n_threads", "dask", "memory", "time_limit", "progress")}
     with engine(**here):  # but no checkpoint: that is of EM's own steps
         if init in ("auto", "kmeans"):
-            views = _views(em, source, sample, init)
+            views = _views(source, sample, init)
             seeds = [int(rng.integers(2**31)) for _ in range(n_starts)]
             models = [_from_groups(em, source, view, k, each) for each in seeds for view in views]
         else:
@@ -73,42 +74,15 @@ class View:
     seen: Callable[[Matrix], Matrix]  # rows of the table as they stand, so seen
 
 
-def _views(em: EM, source: Source, sample: Sample, init: str) -> list[View]:
-    """The table as its family compares rows; and with columns of one spread, where they differ."""
-    plain = View(source, sample.compared(), sample.unit, np.asarray)
-    if isinstance(em.family, Compared):
-        plain = replace(plain, table=ComparedRows(source, em.family), seen=em.family.compared)
+def _views(source: Source, sample: Sample, init: str) -> list[View]:
+    """The table as it is; and with columns of one spread, where they differ."""
+    plain = View(source, sample.source(), sample.unit, np.asarray)
     spread = sample.unit[np.ptp(sample.y, axis=0) > 0]
     if init == "kmeans" or not len(spread) or spread.max() <= ALIKE * spread.min():
         return [plain]
-    encoding = standard_encoding(plain.table)
-    table, some = (EncodedSource(each, encoding) for each in (plain.table, plain.sample))
-    return [plain, View(table, some, np.ones(encoding.width), partial(_encoded, plain.seen, encoding))]
-
-
-def _encoded(seen: Callable[[Matrix], Matrix], encoding: Encoding, rows: Matrix) -> Matrix:
-    return encoding.encode(seen(rows))
-
-
-class ComparedRows(Source):
-    """A table whose rows are turned into what their family compares as they are read."""
-
-    def __init__(self, source: Source, family: Compared) -> None:
-        self.source, self.family = source, family
-        self.columns, self.n_rows, self.ignored = source.columns, source.n_rows, source.ignored
-        self.dtype = np.dtype(np.float64)
-
-    def pieces(self, start: int, stop: int) -> Iterator[Piece]:
-        """Pieces of the table, no more than a block at a time."""
-        size = self.block_rows
-        for rows, weights in self.source.pieces(start, stop):
-            for a in range(0, len(rows), size):
-                part = None if weights is None else weights[a : a + size]
-                yield self.family.compared(rows[a : a + size]), part
-
-    def part(self, first: int, last: int) -> Source:
-        """The part of the table that holds these blocks."""
-        return ComparedRows(self.source.part(first, last), self.family)
+    encoding = standard_encoding(source)
+    table, some = (EncodedSource(each, encoding) for each in (source, plain.sample))
+    return [plain, View(table, some, np.ones(encoding.width), encoding.encode)]
 
 
 def _from_groups(em: EM, source: Source, view: View, k: int, seed: int) -> MixtureModel:
@@ -132,15 +106,14 @@ def _means(sample: Sample, shares: Array) -> Array:
 
 def from_centers(em: EM, source: Source, sample: Sample, centers: Array, k: int) -> MixtureModel:
     """Rows of the table to the nearest of up to k centres, in standard units from the reference."""
-    rows = np.asarray(sample.block.rows if sample.seen is None else sample.seen)
+    rows = np.asarray(sample.block.rows)
     known = np.argmax(~np.isnan(rows), axis=0), np.arange(rows.shape[1])  # a cell of every column
     reference = rows[known] - sample.y[known]
     return started(em, reduce(source, partial(_nearest, em, reference, sample.unit, centers, k)))
 
 
 def _nearest(em: EM, reference: Vector, unit: Vector, centers: Array, k: int, block: Block) -> Expected:
-    rows = em.family.compared(block.rows) if isinstance(em.family, Compared) else block.rows
     with np.errstate(all="ignore"):  # absent rows may hold anything
-        y = (rows - reference) / unit
+        y = (block.rows - reference) / unit
         labels = nearest_of(np.where(np.isnan(y), 0.0, y), centers)
     return expected_of(em, one_hot(labels, k), block)
