@@ -35,12 +35,17 @@ Objective = Callable[[Array], tuple[float, Array]]  # lengths v (k, d) -> what t
 SWEEPS = 50  # over all planes, at most
 SCREENING = 3  # of them to tell the starts apart
 SETTLED = 1e-6  # largest angle of a sweep near the optimum: the objective is flat there
+WORTH = (
+    1e-10  # of the objective: a sweep that brings less turns axes of nearly equal length, which are anywhere
+)
 ROUNDING = 8.0 * np.finfo(float).eps  # of the objective, a mean of logarithms
 ANGLES = np.linspace(-np.pi / 4, np.pi / 4, 13)[1:]  # all there are, up to naming the axes
 
 
 def common_axes(scatters: Array, objective: Objective, start: Array | None) -> Array:
     """(d, d) axes in columns that minimise ``objective``, from ``start`` on; without one, from the better of two."""
+    if len(scatters) == 1:
+        return np.linalg.eigh(scatters[0])[1]  # nobody to agree with
     if start is None:
         starts = (np.linalg.eigh(scatters.sum(axis=0))[1], np.eye(scatters.shape[1]))
         tried = [_turn(scatters, objective, axes, _searched_angles, SCREENING) for axes in starts]
@@ -73,6 +78,7 @@ def _turn(
         left, _, right = np.linalg.svd(after)  # rounding of many turns
         after = left @ right
         reached = objective(lengths_along(scatters, after))[0]
+        won = value - reached
         if reached <= value + ROUNDING * (1.0 + abs(value)):
             value, axes = min(value, reached), after
         elif rule is _tangent_angles:  # cannot raise it: rounding is all that is left
@@ -80,7 +86,7 @@ def _turn(
         else:
             rule = _tangent_angles
             continue
-        if largest <= SETTLED:
+        if largest <= SETTLED or won <= WORTH * (1.0 + abs(value)):
             break
     return value, axes
 

@@ -93,9 +93,9 @@ def _parted(em: EM, sample: Sample, share: Vector) -> tuple[float, Array]:
         return 0.0, parts
     block = block_of(sample.block.rows[rows], sample.w[rows] * share[rows])
     two = _halves(sample.standard[rows], block.weights)
-    before = _height(em, block, np.ones((len(rows), 1)))[0]
+    before, after, model = _height(em, block, np.ones((len(rows), 1)))[0], 0.0, None
     for _ in range(APART):
-        after, two = _height(em, block, two)
+        after, two, model = _height(em, block, two, model)
     parts[rows] = two * share[rows, None]
     return after - before, parts
 
@@ -109,12 +109,15 @@ def _joined(em: EM, sample: Sample, shares: Array) -> float:
     return _height(em, block, np.ones((len(rows), 1)))[0] - before
 
 
-def _height(em: EM, block: Block, shares: Array) -> tuple[float, Array]:
-    """Log-likelihood of the components that shares (m, c) of some rows make, and the shares those have."""
+def _height(
+    em: EM, block: Block, shares: Array, before: MixtureModel | None = None
+) -> tuple[float, Array, MixtureModel]:
+    """Log-likelihood of the components that shares (m, c) of some rows make, the shares those have, and they."""
     from asterism.methods.starts import model_of
 
-    r, height = assign(scores_of(em, block, model_of(em, block, shares)), "soft")
-    return float(block.weights @ height), r
+    model = model_of(em, block, shares, before)
+    r, height = assign(scores_of(em, block, model), "soft")
+    return float(block.weights @ height), r, model
 
 
 def _halves(y: Array, mass: Vector) -> Array:

@@ -181,9 +181,9 @@ def one_hot(labels: NDArray[Any], k: int) -> Array:
 # --- from shares to models --------------------------------------------------------------------------------------
 
 
-def model_of(em: EM, block: Block, shares: Array) -> MixtureModel:
+def model_of(em: EM, block: Block, shares: Array, before: MixtureModel | None = None) -> MixtureModel:
     """The M-step of given shares of the rows of one block."""
-    return started(em, expected_of(em, shares, block))
+    return started(em, expected_of(em, shares, block), before)
 
 
 def expected_of(em: EM, shares: Array, block: Block) -> Expected:
@@ -193,11 +193,12 @@ def expected_of(em: EM, shares: Array, block: Block) -> Expected:
     return Expected(mass.sum(axis=0), 0.0, em.family.statistic(None, present(block), mass))
 
 
-def started(em: EM, expected: Expected) -> MixtureModel:
+def started(em: EM, expected: Expected, before: MixtureModel | None = None) -> MixtureModel:
     """The first model; a component that got nothing has a small share of everything."""
     share = expected.mass / expected.mass.sum()
     weights = np.maximum(share, 1e-3 / len(share))
-    return MixtureModel(weights / weights.sum(), em.family.estimate(expected.inner, None))
+    previous = None if before is None else before.params
+    return MixtureModel(weights / weights.sum(), em.family.estimate(expected.inner, previous))
 
 
 def given_shares(em: EM, source: Source, shares: Any, k: int) -> MixtureModel:
