@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,7 +102,11 @@ def run(case: Case, session: Session) -> Report:
     table = session.folder / "rows.npy"
     labels = mixture_table(table, case.n, case.d, case.k, case.dtype, apart=case.part != "dense")
     parts = {"em": _em, "dense": _em, "mclust": _mclust, "fit": _fit, "memory-mixture": _memory}
-    return parts[case.part](case, table, labels)
+    if case.part != "em" or case.d < WIDE:
+        return parts[case.part](case, table, labels)
+    # A shared machine has slow minutes: the product is measured on both sides of the case, and the faster counts.
+    before, report = session.multiply(), _em(case, table, labels)
+    return replace(report, peak=max(speed[case.dtype] for speed in (before, session.multiply())))
 
 
 # --- em -----------------------------------------------------------------------------------------------------------
@@ -277,6 +281,12 @@ def bars(reports: list[Report]) -> list[Bar]:
         ratios = [r.ratio(r.fastest(["scikit-learn"])) for r in em]
         found.append(bar("em: geometric mean over scikit-learn >= 10", ratios, 10.0, geometric_mean))
         found.append(bar("em: least ratio to scikit-learn >= 4", ratios, 4.0))
+        shares = [r.share(r.ours) for r in em if r.flops]
+        if shares:
+            found.append(
+                bar("em: mean share of a matrix product's speed >= 50", shares, 50.0, geometric_mean, "%")
+            )
+            found.append(bar("em: least share of a matrix product's speed >= 50", shares, 50.0, unit="%"))
     mclust = [r.ratio(r.fastest(["mclust"])) for r in reports if r.part == "mclust"]
     if mclust:
         found.append(bar("mclust: VVV >= 5", mclust, 5.0))

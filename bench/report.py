@@ -39,6 +39,16 @@ class Report:
     flops: float = 0.0  # that a plain matrix product would need for this work; 0 where none bounds it
     dtype: str = "float64"
     remarks: list[str] = field(default_factory=list)
+    peak: float = (
+        0.0  # flops a second of a matrix product, measured beside the case; 0: only when the run began
+    )
+
+    def share(self, result: Result, peak: float = 0.0) -> float | None:
+        """Percent of a matrix product's speed."""
+        peak = self.peak or peak
+        return (
+            100.0 * self.flops / self.seconds(result) / peak if self.flops and peak and result.turns else None
+        )
 
     def seconds(self, result: Result) -> float:
         return result.best if self.over == "best" else result.mean
@@ -107,12 +117,16 @@ class Session:
 
     def __enter__(self) -> Self:
         self.machine = describe_machine()
-        self.gemm = gemm_speed(self.folder, 256 if self.size == "tiny" else 2048)
+        self.gemm = self.multiply()
         self._console.print(*self._heading(), sep="\n")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
+
+    def multiply(self) -> dict[str, float]:
+        """Flops a second of a matrix product on this machine, as it is now, in each precision."""
+        return gemm_speed(self.folder, 256 if self.size == "tiny" else 2048)
 
     @property
     def folder(self) -> Path:
@@ -173,10 +187,9 @@ class Session:
 
     def _share_of_gemm(self, report: Report, result: Result) -> float | None:
         precision = result.contestant.gemm
-        if not report.flops or not precision:
+        if not precision:
             return None
-        peak = self.gemm[report.dtype if precision == "own" else precision]
-        return 100.0 * report.flops / report.seconds(result) / peak
+        return report.share(result, self.gemm[report.dtype if precision == "own" else precision])
 
     def conclude(self, bars: Sequence[Bar]) -> None:
         """Ratios of all cases to the fastest peer, their means, and the bars."""
