@@ -35,9 +35,7 @@ Objective = Callable[[Array], tuple[float, Array]]  # lengths v (k, d) -> what t
 SWEEPS = 50  # over all planes, at most
 SCREENING = 3  # of them to tell the starts apart
 SETTLED = 1e-6  # largest angle of a sweep near the optimum: the objective is flat there
-WORTH = (
-    1e-10  # of the objective: a sweep that brings less turns axes of nearly equal length, which are anywhere
-)
+WORTH = 1e-10  # of the objective, by a sweep: less is axes of nearly equal length, which are anywhere
 ROUNDING = 8.0 * np.finfo(float).eps  # of the objective, a mean of logarithms
 ANGLES = np.linspace(-np.pi / 4, np.pi / 4, 13)[1:]  # all there are, up to naming the axes
 

@@ -134,13 +134,13 @@ def _starts(
     if start.centers is not None:
         centers = (start.centers - frame.reference) / sample.unit
         if crowded:
-            return [_given(em, start, from_centers(em, source, sample, centers, k))]
+            return [_given(em, start, from_centers(em, source, frame, sample, centers, k))]
         near = nearest_of(sample.standard, centers)
         return [_given(em, start, model_of(em, sample.block, one_hot(near, k)))]
     check_init(start.init)
     sample = sample.seen_by(em.family)
     if crowded:
-        models = guessed_on_table(em, source, sample, k, start.init, settings.n_init, settings.seed)
+        models = guessed_on_table(em, source, frame, sample, k, start.init, settings.n_init, settings.seed)
     else:
         models = guessed(em, sample, k, start.init, settings.n_init, settings.seed)
     return [_given(em, start, model) for model in models]

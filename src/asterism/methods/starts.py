@@ -157,9 +157,14 @@ def in_order(sample: Sample, shares: Array) -> Array:
 
     Guesses number groups as they find them; so numbered, the same groups have the same numbers in any unit.
     """
+    return np.ascontiguousarray(shares[:, along(means_of(sample, shares)[0])])
+
+
+def means_of(sample: Sample, shares: Array) -> tuple[Array, Vector]:
+    """(k, d) means of groups in standard units, 0 of one without rows, and (k,) their masses."""
     mass = shares * sample.w[:, None]
-    means = (mass.T @ sample.standard) / np.maximum(mass.sum(axis=0), np.finfo(float).tiny)[:, None]
-    return np.ascontiguousarray(shares[:, along(means)])
+    total = mass.sum(axis=0)
+    return np.asarray((mass.T @ sample.standard) / np.maximum(total, np.finfo(float).tiny)[:, None]), total
 
 
 def along(means: Array) -> NDArray[np.intp]:

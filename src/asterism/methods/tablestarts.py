@@ -22,6 +22,7 @@ from asterism.families.base import Array, Collapsible
 from asterism.methods.coarse import coarse_centers
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.encoding import standard_encoding
+from asterism.methods.frame import Frame
 from asterism.methods.lloyd import Centers, labels_of
 from asterism.methods.starts import (
     GUESSES,
@@ -29,6 +30,7 @@ from asterism.methods.starts import (
     along,
     expected_of,
     in_order,
+    means_of,
     nearest_of,
     one_hot,
     short_runs,
@@ -47,7 +49,7 @@ def too_small(em: EM, sample: Sample, k: int) -> bool:
 
 
 def guessed_on_table(
-    em: EM, source: Source, sample: Sample, k: int, init: str, n_starts: int, seed: int
+    em: EM, source: Source, frame: Frame, sample: Sample, k: int, init: str, n_starts: int, seed: int
 ) -> list[MixtureModel]:
     """``n_starts`` starts, the best first."""
     rng = np.random.default_rng(seed)
@@ -60,7 +62,8 @@ def guessed_on_table(
             models = [_from_groups(em, source, view, k, each) for each in seeds for view in views]
         else:
             guesses = [in_order(sample, GUESSES[init][0](sample, k, rng)) for _ in range(n_starts)]
-            models = [from_centers(em, source, sample, _means(sample, shares), k) for shares in guesses]
+            found = [means_of(sample, shares) for shares in guesses]
+            models = [from_centers(em, source, frame, sample, means[mass > 0], k) for means, mass in found]
         return models if len(models) == n_starts else short_runs(em, source, models, STEPS)[:n_starts]
 
 
@@ -97,19 +100,11 @@ def _grouped(em: EM, centers: Centers, seen: Callable[[Matrix], Matrix], block: 
     return expected_of(em, one_hot(labels, len(centers.offsets)), block)
 
 
-def _means(sample: Sample, shares: Array) -> Array:
-    """(k, d) in standard units, of those groups that have rows."""
-    mass = shares * sample.w[:, None]
-    filled = mass.sum(axis=0) > 0
-    return np.asarray((mass[:, filled].T @ sample.standard) / mass[:, filled].sum(axis=0)[:, None])
-
-
-def from_centers(em: EM, source: Source, sample: Sample, centers: Array, k: int) -> MixtureModel:
+def from_centers(
+    em: EM, source: Source, frame: Frame, sample: Sample, centers: Array, k: int
+) -> MixtureModel:
     """Rows of the table to the nearest of up to k centres, in standard units from the reference."""
-    rows = np.asarray(sample.block.rows)
-    known = np.argmax(~np.isnan(rows), axis=0), np.arange(rows.shape[1])  # a cell of every column
-    reference = rows[known] - sample.y[known]
-    return started(em, reduce(source, partial(_nearest, em, reference, sample.unit, centers, k)))
+    return started(em, reduce(source, partial(_nearest, em, frame.reference, sample.unit, centers, k)))
 
 
 def _nearest(em: EM, reference: Vector, unit: Vector, centers: Array, k: int, block: Block) -> Expected:
