@@ -155,21 +155,20 @@ def _vev(n: Array, M: Array, _: Array | None) -> Parts:
 
 
 def _eve(n: Array, M: Array, start: Array | None) -> Parts:
-    def objective(v: Array) -> tuple[float, Array]:
-        g = np.exp(np.log(v).mean(axis=1)) / n.sum()
-        return float(np.log(g.sum())), g / g.sum()
+    def objective(v: Array) -> float:
+        return float(np.log((np.exp(np.log(v).mean(axis=1)) / n.sum()).sum()))
 
-    axes = common_axes(M, objective, start)
+    axes = common_axes(M, objective, np.empty(0), start)
     return Parts(_equal_volumes(n, lengths_along(M, axes)), axes[None], None)
 
 
 def _vve(n: Array, M: Array, start: Array | None) -> Parts:
     share = n / n.sum()
 
-    def objective(v: Array) -> tuple[float, Array]:
-        return float(share @ np.log(v / n[:, None]).mean(axis=1)), share
+    def objective(v: Array) -> float:
+        return float(share @ np.log(v / n[:, None]).mean(axis=1))
 
-    axes = common_axes(M, objective, start)
+    axes = common_axes(M, objective, share, start)
     return Parts(lengths_along(M, axes) / n[:, None], axes[None], None)
 
 
