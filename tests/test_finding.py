@@ -111,6 +111,26 @@ def test_every_method_finds_clear_groups_and_its_model_assigns_the_same(method) 
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("sizes", [(30, 60, 40), (40, 30, 60), (30, 40, 60)])
+@pytest.mark.parametrize("method", ["auto", "mixed", "kmeans", "kmedoids"])
+def test_labels_probabilities_and_a_saved_model_number_groups_alike(method, sizes, tmp_path) -> None:
+    x = blobs(sizes=sizes)
+    table = pd.DataFrame(x, columns=["a", "b", "c"])
+    if method == "mixed":
+        table["name"] = np.repeat(["p", "q", "r"], sizes)
+    finding = asterism.find(table, method="auto" if method == "mixed" else method)
+    truth = np.repeat(np.argsort(np.argsort(sizes)[::-1]), sizes)
+    assert finding.labels.tolist() == truth.tolist()
+    assert finding.probabilities.argmax(axis=1).tolist() == truth.tolist()
+    frame = finding.to_frame().to_pandas()
+    assert frame["group"].tolist() == truth.tolist()
+    assert (frame["next_group"] != frame["group"]).all()
+    assert (frame["probability"] > 0.5).all()
+    finding.save(tmp_path / "groups.asterism")
+    labels, _ = asterism.load(tmp_path / "groups.asterism").assign(table)
+    assert labels.tolist() == truth.tolist()
+
+
 def test_table_without_groups_is_one_group() -> None:
     finding = asterism.find(np.random.default_rng(0).random((400, 3)))
     assert finding.k == 1

@@ -76,11 +76,12 @@ class MixtureJudge:
 
     def look(self, block: Block) -> tuple[Labels, Array]:
         """Shares of the components of each group, added up."""
-        found = []
+        found, into = [], np.eye(self.k)[self.groups]
+        plain = np.array_equal(self.groups, np.arange(self.mixture.k))
         with np.errstate(all="ignore"):  # rows of weight 0 may hold anything
             for _, piece in pieces(block):
                 shares = assign_shares(self.mixture.scores(piece), "soft")[0]
-                found.append(shares if self.k == self.mixture.k else shares @ np.eye(self.k)[self.groups])
+                found.append(shares if plain else shares @ into)
         r = np.concatenate(found)
         return np.asarray(r.argmax(axis=1), np.int32), r
 
