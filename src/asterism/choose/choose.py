@@ -125,25 +125,44 @@ def choose_k(
         if compared.continuous:
             drawn = replace(drawn, x=spread_in_cells(drawn.x, seed))
         cells = _cells(drawn, compared, ks, seed)
-        best = min(cells.values(), key=lambda cell: cell.bic)
-        clearest = min(cells.values(), key=icl_of)
-        rows = _complete(drawn, best)
-        groups = _groups(rows, best, clearest, compared, seed)
-        table, picks = measured(rows, cells, ks, wanted, best, model, seed, penalty, precision)
-        evidence = Evidence(
-            ks=tuple(ks),
-            picks=picks,
-            groups=groups.k if compared.valleys else None,
-            components=best.k,
-            weakest=groups.weakest,
-            walk=compared.valleys and walks(source, moments.variance),
-            surprise=clearest.surprise / clearest.total,
-            smallest=float(clearest.mass.min() / clearest.total),
-            heavy=best.structure.startswith(HEAVY) and model != "student",
-            sampled=None if drawn.whole else len(drawn.x),
+        return decided(
+            source, moments, drawn, cells, ks, wanted, model, seed, compared.valleys, penalty, precision
         )
-        verdict = judge(evidence)
-        return _concluded(source, drawn, cells, best, groups, verdict, table, picks, model, seed)
+
+
+def decided(
+    source: Source,
+    moments: ColumnMoments,
+    drawn: Drawn,  # of the source
+    cells: Cells,  # mixtures of these rows
+    ks: Sequence[int],
+    wanted: frozenset[str],
+    model: Any,
+    seed: int,
+    valleys: bool = True,
+    penalty: Callable[[int], float] | None = None,
+    precision: Any = None,
+) -> Choice:
+    """What mixtures that have been fitted say."""
+    best = min(cells.values(), key=lambda cell: cell.bic)
+    clearest = min(cells.values(), key=icl_of)
+    rows = _complete(drawn, best)
+    groups = _groups(rows, best, clearest, valleys, seed)
+    table, picks = measured(rows, cells, ks, wanted, best, model, seed, penalty, precision)
+    evidence = Evidence(
+        ks=tuple(ks),
+        picks=picks,
+        groups=groups.k if valleys else None,
+        components=best.k,
+        weakest=groups.weakest,
+        walk=valleys and walks(source, moments.variance),
+        surprise=clearest.surprise / clearest.total,
+        smallest=float(clearest.mass.min() / clearest.total),
+        heavy=best.structure.startswith(HEAVY) and model != "student",
+        sampled=None if drawn.whole else len(drawn.x),
+    )
+    verdict = judge(evidence)
+    return _concluded(source, drawn, cells, best, groups, verdict, table, picks, model, seed)
 
 
 def choose_for_find(
@@ -225,9 +244,9 @@ def _complete(drawn: Drawn, best: Cell) -> Rows:
     return Rows(imputed(best.mixture, ArraySource(drawn.x, drawn.weights)), drawn.weights)
 
 
-def _groups(rows: Rows, best: Cell, clearest: Cell, compared: Compared, seed: int) -> Groups:
+def _groups(rows: Rows, best: Cell, clearest: Cell, valleys: bool, seed: int) -> Groups:
     """BIC's components brought together. Where ICL sees no groups, a valley has to be clearer to be believed."""
-    if not compared.valleys or best.k == 1:
+    if not valleys or best.k == 1:
         return Groups(np.arange(best.k))
     shares = shares_of(best.mixture, rows.source)
     return groups_by_valleys(rows, shares, seed, SURE if clearest.k > 1 else VERY_SURE)

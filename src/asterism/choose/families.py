@@ -51,7 +51,7 @@ def compared_for(model: Any, d: int, structures: Any = None) -> Compared:
         heavy: dict[str, Family] = {HEAVY + name: StudentFamily(GaussianFamily(name)) for name in names}
         plain: dict[str, Family] = {name: GaussianFamily(name) for name in names}
         both = plain | heavy if d <= WIDE else plain
-        return Compared(heavy if model == "student" else both, True, True, 5, _rows_enough)
+        return Compared(heavy if model == "student" else both, True, True, 5, rows_enough)
     if model in OTHERS:
         family = getattr(import_module(f"asterism.families.{model}"), OTHERS[model])()
         return Compared({model: family}, model not in NO_VALLEYS, False, 0, _always)
@@ -61,7 +61,7 @@ def compared_for(model: Any, d: int, structures: Any = None) -> Compared:
     )
 
 
-def _rows_enough(name: str, k: int, total: float, d: int) -> bool:
+def rows_enough(name: str, k: int, total: float, d: int) -> bool:
     """Rows a component: twice what it takes to span all directions, where it has directions of its own."""
     own = name.removeprefix(HEAVY) in ("VEV", "VVV", "EEV", "EVV", "EVE", "VVE")
     return k == 1 or total / k >= (2 * (d + 1) if own else 4)

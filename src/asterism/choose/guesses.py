@@ -49,7 +49,7 @@ def partitions(
         if kind == "ward":
             labels = ward_cuts(sample, several, seed)
         else:
-            table = sample.compared(standard=kind == "standard")
+            table = sample.compared("standard" if kind == "standard" else "plain")
             fits = fit_kmeans_path(table, several, n_init=2, max_iter=30, seed=seed)
             labels = {k: fit.labels for k, fit in fits.items()}
         for k, mine in labels.items():

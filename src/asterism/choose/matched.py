@@ -35,7 +35,7 @@ def matched(source: Source, sample: Sample, seed: int) -> Sample:
     if source.n_rows <= m:
         return sample
     k = max(m // max(GROUP, A_COLUMN * d), 1)
-    labels = fit_kmeans(sample.compared(standard=True), k, n_init=1, max_iter=10, seed=seed).labels
+    labels = fit_kmeans(sample.compared("standard"), k, n_init=1, max_iter=10, seed=seed).labels
     centers = moments_of_labels(sample.y, sample.w, labels, k).means
     reference = np.asarray(sample.block.rows[0] - sample.y[0])
     labels = nearest_of(sample.standard, centers / sample.unit)

@@ -125,6 +125,11 @@ class GaussianFamily:
             return "round" if kind.kind == "spherical" else "diag"
         return "tied" if kind.common else "full"
 
+    @property
+    def oriented(self) -> bool:
+        """Whether components may lie in any direction: starts then look in all of them."""
+        return self.form in ("full", "tied")
+
     def prior_of(self, k: int) -> ConjugatePrior | None:
         """The prior of k components."""
         if self.prior is None or isinstance(self.prior, ConjugatePrior):

@@ -89,6 +89,11 @@ class StudentFamily:
         """Whether ``prepared`` wants the covariance of the table."""
         return self.normal.needs_covariance
 
+    @property
+    def oriented(self) -> bool:
+        """Whether components may lie in any direction."""
+        return self.normal.oriented
+
     def n_parameters(self, k: int) -> int:
         """Those of normal components, and the degrees of freedom unless they are given."""
         return self.normal.n_parameters(k) + (k if self.degrees is None else 0)

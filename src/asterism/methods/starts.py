@@ -9,6 +9,7 @@ References
 ----------
 1. Biernacki, Celeux, Govaert (2003), Choosing starting values for the EM algorithm for getting the highest likelihood
    in multivariate Gaussian mixture models. CSDA 41:561-575.
+2. Friedman, Rubin (1967), On some invariant criteria for grouping data. JASA 62:1159-1178.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,31 @@ from asterism.methods.seeding import sample_rows
 from asterism.stats.moments import ColumnMoments
 
 SHORT = 10  # EM steps of a guess
+LEAST = 1e-8  # variance of a direction, in standard units: below, it is rounding
+ROWS_A_COLUMN = 4  # of a sample that tells which directions have spread
+SPHERED = 2  # guesses where all rows together are round,
+CLEARLY = 0.02  # and how much tighter they must be to be tried, nats a row
+
+View = Literal["plain", "standard", "sphered"]
 WARD_ROWS = 1000  # Ward's method looks at all pairs
+
+
+@dataclass(frozen=True)
+class Sphering:
+    """L^-1 (x - mean) of rows whose covariance is L L': no direction is less than another.
+
+    Components of any orientation are the same in any units, and groups may be far apart in a direction in which rows
+    hardly differ. ``LEAST`` keeps directions without spread from being all rounding.
+    """
+
+    mean: Vector  # (d,) in standard units
+    lower: Array  # (d, d) L
+
+    def of(self, standard: Array) -> Array:
+        """(n, d) rows in standard units, so seen."""
+        from scipy.linalg import solve_triangular
+
+        return np.ascontiguousarray(solve_triangular(self.lower, (standard - self.mean).T, lower=True).T)
 
 
 @dataclass(frozen=True)
@@ -61,6 +86,20 @@ class Sample:
         return np.asarray(self.y / self.unit)
 
     @cached_property
+    def sphering(self) -> Sphering:
+        """The units in which these rows together are round."""
+        share = self.w / self.w.sum()
+        mean = share @ self.standard
+        about = self.standard - mean
+        covariance = (about * share[:, None]).T @ about + LEAST * np.eye(len(mean))
+        return Sphering(mean, np.linalg.cholesky(covariance))
+
+    @cached_property
+    def sphered(self) -> Array:
+        """(m, d) in these units."""
+        return self.sphering.of(self.standard)
+
+    @cached_property
     def complete(self) -> bool:
         """Whether no cell is missing."""
         return not np.isnan(self.block.rows).any()
@@ -69,9 +108,12 @@ class Sample:
         """The sample as a table."""
         return ArraySource(np.asarray(self.block.rows), self.w)
 
-    def compared(self, *, standard: bool = False) -> Source:
+    def compared(self, view: View = "plain") -> Source:
         """The sample as a table of rows to be compared."""
-        rows = self.standard if standard else self.block.rows if self.seen is None else self.seen
+        if view == "plain":
+            rows: Any = self.block.rows if self.seen is None else self.seen
+        else:
+            rows = self.standard if view == "standard" else self.sphered
         return ArraySource(np.asarray(rows), self.w)
 
     def seen_by(self, family: Family) -> Sample:
@@ -100,10 +142,10 @@ def sample_of(source: Source, frame: Frame, moments: ColumnMoments, k: int, seed
 # --- guesses ----------------------------------------------------------------------------------------------------
 
 
-def by_kmeans(sample: Sample, k: int, rng: np.random.Generator, *, standard: bool = False) -> Array:
+def by_kmeans(sample: Sample, k: int, rng: np.random.Generator, *, view: View = "plain") -> Array:
     """Groups of k-means, by way of many (``methods.coarse``)."""
     seed = int(rng.integers(2**31))
-    rows = sample.compared(standard=standard)
+    rows = sample.compared(view)
     return one_hot(nearest(coarse_centers(rows, rows, k, seed), rows), k)
 
 
@@ -143,7 +185,7 @@ def by_ward(sample: Sample, k: int, rng: np.random.Generator) -> Array:
 
 Guess = Callable[[Sample, int, np.random.Generator], Array]
 GUESSES: dict[str, tuple[Guess, ...]] = {
-    "auto": (by_kmeans, partial(by_kmeans, standard=True), by_ward),
+    "auto": (by_kmeans, partial(by_kmeans, view="standard"), by_ward),
     "kmeans": (by_kmeans,),
     "k-means++": (by_seeds,),
     "ward": (by_ward,),
@@ -242,17 +284,51 @@ def guessed(em: EM, sample: Sample, k: int, init: str, n_starts: int, seed: int)
         return [model_of(em, sample.block, np.ones((len(sample.w), 1)))]
     # On the sample there is no time limit, checkpoint, cluster or progress of its own.
     with engine(n_threads=current().n_threads):
-        return _guessed(em, sample, k, GUESSES[init], n_starts, np.random.default_rng(seed))
+        return _guessed(em, sample, k, init, n_starts, np.random.default_rng(seed))
+
+
+def oriented(em: EM, sample: Sample) -> bool:
+    """Whether components may lie in any direction, and the sample is large enough to be sphered."""
+    m, d = sample.y.shape
+    return bool(getattr(em.family, "oriented", False)) and d > 1 and m >= ROWS_A_COLUMN * d
+
+
+def tightness(sample: Sample, shares: Array) -> float:
+    """sum_c p_c log p_c - log det W / 2 of groups (m, k) that share one covariance W: the same in any units.
+
+    A row's mean log-likelihood where each is told its group, up to a constant (Friedman, Rubin 1967).
+    """
+    means, mass = means_of(sample, shares)
+    about = sample.standard - shares @ means
+    share = sample.w / sample.w.sum()
+    within = (about * share[:, None]).T @ about + LEAST * np.eye(about.shape[1])
+    p = mass[mass > 0] / mass.sum()
+    return float(p @ np.log(p) - np.log(np.diagonal(np.linalg.cholesky(within))).sum())
+
+
+def _in_sphered_rows(
+    em: EM, sample: Sample, k: int, rng: np.random.Generator, others: list[Array]
+) -> list[Array]:
+    """The groups of k-means where all rows together are round, if they are clearly tighter than others."""
+    if not oriented(em, sample):
+        return []
+    tried = [by_kmeans(sample, k, rng, view="sphered") for _ in range(SPHERED)]
+    best = max(tried, key=partial(tightness, sample))
+    clearly = tightness(sample, best) > CLEARLY + max(tightness(sample, shares) for shares in others)
+    return [best] if clearly else []
 
 
 def _guessed(
-    em: EM, sample: Sample, k: int, kinds: tuple[Guess, ...], n_starts: int, rng: np.random.Generator
+    em: EM, sample: Sample, k: int, init: str, n_starts: int, rng: np.random.Generator
 ) -> list[MixtureModel]:
     from asterism.methods.splitmerge import improved
 
+    kinds = GUESSES[init]
     tries = max(2, n_starts) if len(kinds) == 1 else max(1, n_starts)
-    guesses = [in_order(sample, guess(sample, k, rng)) for _ in range(tries) for guess in kinds]
-    models = [model_of(em, sample.block, shares) for shares in guesses]
+    guesses = [guess(sample, k, rng) for _ in range(tries) for guess in kinds]
+    if init == "auto":
+        guesses += _in_sphered_rows(em, sample, k, rng, guesses)
+    models = [model_of(em, sample.block, in_order(sample, shares)) for shares in guesses]
     best = short_runs(em, sample.source(), models, SHORT)[:n_starts]
     return [improved(em, sample, best[0]), *best[1:]] if em.assignment == "soft" else best
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from asterism.data.block import Block, Matrix, Vector, block_of
 from asterism.data.encode import EncodedSource
@@ -25,16 +26,20 @@ from asterism.methods.encoding import standard_encoding
 from asterism.methods.frame import Frame
 from asterism.methods.lloyd import Centers, labels_of
 from asterism.methods.starts import (
+    CLEARLY,
     GUESSES,
     Sample,
+    Sphering,
     along,
     expected_of,
     in_order,
     means_of,
     nearest_of,
     one_hot,
+    oriented,
     short_runs,
     started,
+    tightness,
 )
 
 ENOUGH = 2.0  # rows a parameter: with fewer, a sample is too small
@@ -59,7 +64,12 @@ def guessed_on_table(
         if init in ("auto", "kmeans"):
             views = _views(source, sample, init)
             seeds = [int(rng.integers(2**31)) for _ in range(n_starts)]
-            models = [_from_groups(em, source, view, k, each) for each in seeds for view in views]
+            groups = [_groups(view, k, each) for each in seeds for view in views]
+            if init == "auto" and oriented(em, sample):
+                more = _groups(_sphered_view(frame, sample), k, int(rng.integers(2**31)))
+                tight = [tightness(sample, each.shares(sample)) for each in (more, *groups)]
+                groups += [more] if tight[0] > CLEARLY + max(tight[1:]) else []
+            models = [started(em, reduce(source, partial(_grouped, em, each))) for each in groups]
         else:
             guesses = [in_order(sample, GUESSES[init][0](sample, k, rng)) for _ in range(n_starts)]
             found = [means_of(sample, shares) for shares in guesses]
@@ -88,16 +98,43 @@ def _views(source: Source, sample: Sample, init: str) -> list[View]:
     return [plain, View(table, some, np.ones(encoding.width), encoding.encode)]
 
 
-def _from_groups(em: EM, source: Source, view: View, k: int, seed: int) -> MixtureModel:
-    """The M-step of coarse groups, numbered as those of samples are."""
+def _sphered_view(frame: Frame, sample: Sample) -> View:
+    """Rows in units in which all together are round; groups of the sample do for a start."""
+    table = sample.compared("sphered")
+    seen = partial(_sphered, frame.reference, sample.unit, sample.sphering)
+    return View(table, table, np.ones(table.n_columns), seen)
+
+
+def _sphered(reference: Vector, unit: Vector, sphering: Sphering, rows: Matrix) -> Matrix:
+    with np.errstate(all="ignore"):  # absent rows may hold anything
+        standard = (rows - reference) / unit
+    return sphering.of(np.where(np.isfinite(standard), standard, sphering.mean))
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of k-means, numbered as those of samples are."""
+
+    centers: Centers
+    seen: Callable[[Matrix], Matrix]  # rows of the table as they stand, as k-means saw them
+
+    def labels(self, block: Block) -> NDArray[np.int32]:
+        """(n,) the nearest centre."""
+        return labels_of(self.centers, block_of(self.seen(block.rows), block.weights))
+
+    def shares(self, sample: Sample) -> Array:
+        """(m, k) all of a row of the sample to its group."""
+        return one_hot(self.labels(sample.block), len(self.centers.offsets))
+
+
+def _groups(view: View, k: int, seed: int) -> Groups:
     centers = coarse_centers(view.table, view.sample, k, seed)
-    centers = Centers(centers.frame, centers.offsets[along(centers.offsets / view.unit)])
-    return started(em, reduce(source, partial(_grouped, em, centers, view.seen)))
+    return Groups(Centers(centers.frame, centers.offsets[along(centers.offsets / view.unit)]), view.seen)
 
 
-def _grouped(em: EM, centers: Centers, seen: Callable[[Matrix], Matrix], block: Block) -> Expected:
-    labels = labels_of(centers, block_of(seen(block.rows), block.weights))
-    return expected_of(em, one_hot(labels, len(centers.offsets)), block)
+def _grouped(em: EM, groups: Groups, block: Block) -> Expected:
+    """What the groups of a block add up to."""
+    return expected_of(em, one_hot(groups.labels(block), len(groups.centers.offsets)), block)
 
 
 def from_centers(

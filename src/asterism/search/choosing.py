@@ -17,6 +17,7 @@ from asterism.data.source import ArraySource, Source
 from asterism.engines.context import engine
 from asterism.errors import InterruptedWarning
 from asterism.methods.kmeans import fit_kmeans_path
+from asterism.search.allcolumns import in_all_columns
 from asterism.search.mixed import choose_mixed
 from asterism.search.plan import SAMPLE, Plan
 
@@ -26,23 +27,33 @@ BESIDE = ("silhouette", "gap", "stability")  # criteria that are shown beside BI
 
 def chosen(
     used: Source, encoded: EncodedSource, plan: Plan, ks: Sequence[int], seed: int
-) -> tuple[Choice, bool]:
-    """The verdict, and whether somebody stopped the search: then k-means on a sample says what it can.
+) -> tuple[Choice, Plan, bool]:
+    """The verdict, the plan it is of, and whether somebody stopped the search: then k-means says what it can.
 
     Mixtures decide how many groups there are, whoever makes them; of one number there is nothing to decide.
     """
     if len(ks) == 1 and plan.method in ("kmeans", "kmedoids"):
-        return _given(ks[0]), False
+        return _given(ks[0]), plan, False
     try:
         with warnings.catch_warnings():
             # A single fit that is interrupted returns its best so far; here many fits would go on after it.
             warnings.simplefilter("error", InterruptedWarning)
             if not plan.families:
-                beside = BESIDE if len(ks) > 1 else ()  # of one number nothing is compared
-                return choose_k(plan.view.of(used), k=ks, criteria=beside, random_state=seed), False
-            return choose_mixed(used, plan, ks, seed), False
+                return *_by_normal_groups(used, encoded, plan, ks, seed), False
+            return choose_mixed(used, plan, ks, seed), plan, False
     except (KeyboardInterrupt, InterruptedWarning):
-        return _in_a_hurry(encoded, ks, seed), True
+        return _in_a_hurry(encoded, ks, seed), plan, True
+
+
+def _by_normal_groups(
+    used: Source, encoded: EncodedSource, plan: Plan, ks: Sequence[int], seed: int
+) -> tuple[Choice, Plan]:
+    beside = BESIDE if len(ks) > 1 else ()  # of one number nothing is compared
+    choice = choose_k(plan.view.of(used), k=ks, criteria=beside, random_state=seed)
+    if plan.view.axes is None or choice.k > 1 or len(ks) == 1:
+        return choice, plan
+    wider = in_all_columns(encoded, ks, seed)
+    return (choice, plan) if wider is None else (wider, plan.in_all_columns())
 
 
 def with_few_rows(choice: Choice, rows: float) -> Choice:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,11 @@ class Plan:
     view: View  # of the rows the mixture is made of
     families: Mapping[str, Family]  # that compete, by structure; none: those of normal groups
     said: str  # what was decided and why
+
+    def in_all_columns(self) -> Plan:
+        """The same without directions: they showed no groups, and all columns did."""
+        said = "Principal directions show no groups: mixtures of normal groups in all columns, which do."
+        return replace(self, view=View(self.view.encoding), said=said)
 
 
 def plan_for(source: Source, encoded: EncodedSource, method: str, seed: int) -> Plan:

@@ -1,0 +1,81 @@
+"""A second look at a wide table: mixtures with full covariances, in all columns.
+
+Principal directions are those in which rows differ most. Groups may differ in others, and in how columns go together;
+in a few directions they are then one heap. Where these show no groups, and rows are enough, normal groups with one
+covariance for all, and with one each, are fitted to all columns, up to numbers that BIC likes less and less. They are
+judged as ever, by the valleys between them (``choose.valley``), but believed only where every criterion takes the
+same number: curved, uneven or heavy-tailed rows take many components, and some of those have valleys between them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+
+from asterism.choose.choose import Choice, decided
+from asterism.choose.families import rows_enough
+from asterism.choose.rows import draw, spread_in_cells
+from asterism.choose.sweep import Cell, Cells
+from asterism.data.encode import EncodedSource
+from asterism.data.source import ArraySource, Source
+from asterism.engines.context import current, engine
+from asterism.engines.reduce import reduce
+from asterism.engines.threads import one_blas_thread
+from asterism.errors import CollapsedComponentWarning, NotConvergedWarning
+from asterism.families.gaussian import GaussianFamily
+from asterism.methods.mixture import Settings, fit_mixture
+from asterism.methods.posterior import look_back
+from asterism.stats.moments import ColumnMoments
+
+MOST_ROWS = 20_000  # that are looked at
+LEAST_ROWS = 20  # a column: with fewer, covariances are mostly chance
+MOST_COLUMNS = 256  # beyond, they are too many numbers
+STRUCTURES = ("EEE", "VVV")
+SETTINGS = Settings(max_iter=30)
+SURE = 0.9  # how sure it must be to overrule a verdict
+PATIENCE = 2  # numbers in a row that BIC likes less, after which no larger ones are tried
+
+
+def in_all_columns(encoded: EncodedSource, ks: Sequence[int], seed: int) -> Choice | None:
+    """The verdict of mixtures of all columns; None where they see no groups either, or rows are too few."""
+    if encoded.n_columns > MOST_COLUMNS:
+        return None
+    with one_blas_thread():
+        moments = reduce(encoded, ColumnMoments.of)
+        if moments.rows < LEAST_ROWS * encoded.n_columns:
+            return None
+        drawn = draw(encoded, MOST_ROWS, seed)
+        drawn = replace(drawn, x=spread_in_cells(drawn.x, seed))
+        with engine(n_threads=current().n_threads):  # no time limit, checkpoint or progress of its own
+            cells = _cells(ArraySource(drawn.x, drawn.weights), ks, seed)
+        if min(cells.values(), key=lambda cell: cell.bic).k == 1:
+            return None
+        wanted = frozenset({"bic", "icl"})
+        choice = decided(encoded, moments, drawn, cells, ks, wanted, "gaussian", seed)
+    return choice if choice.k > 1 and choice.confidence >= SURE else None
+
+
+def _cells(table: Source, ks: Sequence[int], seed: int) -> Cells:
+    one = _cell(table, STRUCTURES[0], 1, seed)
+    cells: Cells = {(one.structure, 1): one}
+    for name in STRUCTURES:
+        least, worse = one.bic, 0
+        for k in range(2, max(ks) + 1):
+            if worse == PATIENCE or not rows_enough(name, k, one.total, table.n_columns):
+                break
+            cell = cells[name, k] = _cell(table, name, k, seed)
+            worse = 0 if cell.bic < least else worse + 1
+            least = min(least, cell.bic)
+    return cells
+
+
+def _cell(table: Source, name: str, k: int, seed: int) -> Cell:
+    with warnings.catch_warnings():  # a mixture among many: whether it is usable is what BIC tells
+        warnings.simplefilter("ignore", CollapsedComponentWarning)
+        warnings.simplefilter("ignore", NotConvergedWarning)
+        fit = fit_mixture(table, GaussianFamily(name), k, replace(SETTINGS, seed=seed))
+    told = reduce(table, lambda block: look_back(fit.mixture, block)[1])
+    return Cell(
+        name, k, fit.mixture, fit.log_likelihood, told.surprise, told.mass, fit.total, fit.status == "settled"
+    )
