@@ -141,3 +141,19 @@ def test_mixture_takes_a_family_or_its_name():
     assert named.lower_bound_ == given_family.lower_bound_
     with pytest.raises(ParameterError, match="family is 'normal'"):
         Mixture("normal", 2).fit(rows)
+
+
+@pytest.mark.parametrize("structure", ["full", "tied", "diag", "spherical", "VVE"])
+@pytest.mark.parametrize("d", [4, 30])
+@pytest.mark.parametrize("filler", [np.inf, -np.inf, np.nan])
+def test_what_absent_rows_hold_changes_no_label_of_others_with_missing_cells(structure, d, filler):
+    rng = np.random.default_rng(0)
+    group = rng.integers(3, size=300)
+    X = rng.standard_normal((300, d)) + 6.0 * group[:, None]
+    X[rng.random(X.shape) < 0.1 / d] = np.nan
+    weights = np.ones(300)
+    weights[:10] = 0.0
+    plain = GaussianMixture(3, covariance_type=structure, random_state=0).fit(X[10:])
+    X[:10] = filler
+    found = GaussianMixture(3, covariance_type=structure, random_state=0).fit(X, sample_weight=weights)
+    assert found.labels_[10:].tolist() == plain.labels_.tolist() == found.predict(X[10:]).tolist()

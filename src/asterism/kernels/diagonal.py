@@ -89,7 +89,7 @@ def score_diagonal(
 ) -> None:
     """Some groups at a time, and four columns: the columns are read once for all of these groups."""
     k = lines.shape[1]
-    zero = tile[0] - tile[0]
+    zero = tile.dtype.type(0)
     half_of = zero - (zero + 1) / 2
     scores[: k * TILE] = zero
     for some in range(-(-k // GROUPS)):
@@ -127,7 +127,7 @@ def add_squares(
     squares: NDArray[np.float64],  # (even k, padded d) added to: sum r z^2
 ) -> None:
     """Two groups against two columns at a time: eight sums in registers."""
-    zero = z[0] - z[0]
+    zero = z.dtype.type(0)
     for pair in range(sums.shape[1] // 2):
         b = 2 * pair
         z0, z1 = z[b * TILE : (b + 1) * TILE], z[(b + 1) * TILE : (b + 2) * TILE]
@@ -166,7 +166,7 @@ def add_moments(
     second: NDArray[np.float64],  # (padded d,) added to: sum r u^2
 ) -> None:
     """Four columns at a time: eight sums in registers."""
-    zero = tile[0] - tile[0]
+    zero = tile.dtype.type(0)
     for quarter in range(len(scale) // 4):
         j = 4 * quarter
         a0, a1, a2, a3 = scale[j], scale[j + 1], scale[j + 2], scale[j + 3]

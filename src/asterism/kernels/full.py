@@ -118,7 +118,7 @@ def score_full(
     scores: Floats,  # (TILE,) out: constant - ||W z||^2 / 2
 ) -> None:
     """Some lines of W at a time: what they add up to stays in the first cache while columns pass by."""
-    zero = z[0] - z[0]
+    zero = z.dtype.type(0)
     half_of = zero - (zero + 1) / 2
     scores[:] = constant
     for some in range(-(-len(factor) // LINES)):

@@ -154,7 +154,7 @@ def weigh_tile(
 ) -> None:
     """r z of every column, and their sums."""
     m = len(r)
-    zero = z[0] - z[0]
+    zero = z.dtype.type(0)
     for j in range(len(sums)):
         a = z[j * TILE : j * TILE + m]
         b = p[j * TILE : j * TILE + m]
@@ -174,7 +174,7 @@ def add_products(
     scatter: NDArray[np.float64],  # (padded d, padded d) added to: p z', right up to the diagonal
 ) -> None:
     """The lower triangle of p z', two lines against four columns at a time: all sums stay in registers."""
-    zero = z[0] - z[0]
+    zero = z.dtype.type(0)
     for half in range(len(scatter) // 2):
         a = 2 * half
         p0, p1 = p[a * TILE : a * TILE + m], p[(a + 1) * TILE : (a + 1) * TILE + m]
@@ -222,7 +222,7 @@ def add_cross_products(
     sums: NDArray[np.float64],  # (even k, padded d) added to: r z'
 ) -> None:
     """sum r z of every group and column, two groups against four columns at a time."""
-    zero = z[0] - z[0]
+    zero = z.dtype.type(0)
     for half in range(len(sums) // 2):
         c = 2 * half
         p0, p1 = r[c * TILE : (c + 1) * TILE], r[(c + 1) * TILE : (c + 2) * TILE]

@@ -65,7 +65,7 @@ def half_squares(
     halves: Floats,  # (TILE,) out: ||x||^2 / 2
 ) -> None:
     """Four columns at a time."""
-    zero = tile[0] - tile[0]
+    zero = tile.dtype.type(0)
     half = (zero + 1) / 2
     halves[:] = zero
     for quarter in range(len(tile) // (4 * TILE)):

@@ -136,7 +136,7 @@ def blank_tile(columns: int, ones: int, like: Floats) -> Floats:
 @lane_sum_kernel
 def write_half_squares(tile: Floats, d: int) -> None:
     """(x, ||x||^2 / 2, 1) of every row."""
-    zero = tile[0, 0] - tile[0, 0]
+    zero = tile.dtype.type(0)
     half = (zero + 1) / 2
     for i in range(TILE):
         total = zero
