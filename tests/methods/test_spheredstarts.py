@@ -38,6 +38,17 @@ def test_groups_apart_where_rows_hardly_differ_are_found(structure: str, seed: i
     assert adjusted_rand_score(group, found.labels_) > 0.99
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_small_group_apart_where_rows_hardly_differ_is_found(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    few = rng.random(900) < 0.07
+    rows = rng.standard_normal((900, 20)) * np.where(np.arange(20) < 19, 4.0, 0.25)
+    rows[few, -1] += 2.0
+    X = rows @ np.linalg.qr(rng.standard_normal((20, 20)))[0]
+    found = GaussianMixture(2, covariance_type="tied", random_state=seed).fit(X)
+    assert adjusted_rand_score(few, found.labels_) > 0.98
+
+
 def test_heavy_tailed_components_find_them_too() -> None:
     X, group = hidden_groups(600, 12, seed=4)
     found = StudentMixture(3, random_state=0).fit(X)

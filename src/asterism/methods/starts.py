@@ -10,6 +10,7 @@ References
 1. Biernacki, Celeux, Govaert (2003), Choosing starting values for the EM algorithm for getting the highest likelihood
    in multivariate Gaussian mixture models. CSDA 41:561-575.
 2. Friedman, Rubin (1967), On some invariant criteria for grouping data. JASA 62:1159-1178.
+3. Tyler, Critchley, Duembgen, Oja (2009), Invariant co-ordinate selection. JRSS B 71:549-592.
 """
 
 from __future__ import annotations
@@ -147,6 +148,18 @@ def by_kmeans(sample: Sample, k: int, rng: np.random.Generator, *, view: View = 
     seed = int(rng.integers(2**31))
     rows = sample.compared(view)
     return one_hot(nearest(coarse_centers(rows, rows, k, seed), rows), k)
+
+
+def by_tails(sample: Sample, k: int, rng: np.random.Generator) -> Array:
+    """Groups of k-means along the k - 1 directions of sphered rows z with the heaviest tails: a small group is one.
+
+    They are the last axes of sum w |z|^2 z z' (Tyler, Critchley, Duembgen, Oja 2009).
+    """
+    z = sample.sphered
+    weight = sample.w * np.einsum("ij,ij->i", z, z)
+    axes = np.linalg.eigh((z * weight[:, None]).T @ z)[1][:, -max(k - 1, 1) :]
+    rows = ArraySource(np.ascontiguousarray(z @ axes), sample.w)
+    return one_hot(nearest(coarse_centers(rows, rows, k, int(rng.integers(2**31))), rows), k)
 
 
 def by_seeds(sample: Sample, k: int, rng: np.random.Generator) -> Array:
@@ -312,7 +325,7 @@ def _in_sphered_rows(
     """The groups of k-means where all rows together are round, if they are clearly tighter than others."""
     if not oriented(em, sample):
         return []
-    tried = [by_kmeans(sample, k, rng, view="sphered") for _ in range(SPHERED)]
+    tried = [by_kmeans(sample, k, rng, view="sphered") for _ in range(SPHERED)] + [by_tails(sample, k, rng)]
     best = max(tried, key=partial(tightness, sample))
     clearly = tightness(sample, best) > CLEARLY + max(tightness(sample, shares) for shares in others)
     return [best] if clearly else []
