@@ -72,8 +72,9 @@ class Gram:
     product: NDArray[np.float64]  # (n, n) sum over columns of y y'
 
     def merge(self, other: Gram) -> Gram:
-        """Columns add up."""
-        return Gram(self.product + other.product)
+        """Columns add up; where float32 did not hold their squares, to no number: whoever asks looks for that."""
+        with np.errstate(invalid="ignore"):
+            return Gram(self.product + other.product)
 
 
 @dataclass(frozen=True, slots=True)
