@@ -98,3 +98,13 @@ def test_large_offsets_cost_no_digits_however_rows_are_split():
         for part in parts[1:]:
             merged = merged.merge(part)
         np.testing.assert_allclose(merged.scatter, expected, rtol=1e-12, atol=1e-12 * exact[0, 0])
+
+
+def test_rows_at_an_odd_address_are_copied_and_give_the_same_bits():
+    rows = np.random.default_rng(0).normal(size=(4096, 20))
+    odd = np.frombuffer(b"abc" + rows.tobytes(), np.float64, rows.size, 3).reshape(rows.shape)
+    assert not odd.flags.aligned
+    block, other = block_of(rows), block_of(odd)
+    assert other.rows.flags.aligned
+    assert np.shares_memory(block.rows, rows)
+    assert np.array_equal(Moments.of(block).scatter, Moments.of(other).scatter)

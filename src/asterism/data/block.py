@@ -67,7 +67,11 @@ def unit_weights(n: int) -> Vector:
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers, C-contiguous and read-only."""
-    array = np.ascontiguousarray(array).view()
+    """The same numbers, C-contiguous, aligned and read-only.
+
+    A worker may get them at any address. There NumPy would copy them for every product and no longer see that both
+    factors are the same array, and so round otherwise; and kernels would be compiled once more.
+    """
+    array = np.ascontiguousarray(array).view() if array.flags.aligned else array.copy()
     array.flags.writeable = False
     return array
