@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from asterism import KDTreeClustering
@@ -72,8 +72,12 @@ def test_each_rule_is_exactly_its_membership(table, how):
             assert [obeys(rule, row) for rule in rules] == [label == labels[i] for label in range(k)]
 
 
+EQUAL_GAINS = np.array([[35, 0, 0, 1], [49, 0, 0, 3], [20, 0, 1, 1], [46, 1, 1, 1], [53, 0, 1, 3]], float)
+
+
 @settings(max_examples=30, deadline=None)
 @given(mixed_rows())
+@example((EQUAL_GAINS, np.array([2.0, 1.0, 1.0, 3.0, 3.0])))
 def test_weighted_equals_repeated(table):
     rows, weights = table
     copies = np.repeat(rows, weights.astype(int), axis=0)

@@ -26,6 +26,7 @@ from asterism.data.columns import Column
 from asterism.errors import ParameterError, TooFewRowsError
 
 How = Literal["separating", "widest"]
+DIGITS = 12  # after the point, of shares of a column's variance
 Mask = NDArray[np.bool_]
 
 
@@ -196,6 +197,9 @@ def _split(cells: Vector, weights: Vector, column: Column, j: int, scale: float,
     else:
         within = _scatter(x[left], w[left], column) + _scatter(x[~left], w[~left], column)
         gain = (_scatter(x, w, column) - within) / scale if scale > 0 else 0.0
+        gain = round(
+            gain, DIGITS
+        )  # or rounding would choose between equal columns, and otherwise for copies of rows
     return Split(j, at, levels, heavier_left, gain)
 
 
