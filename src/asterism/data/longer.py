@@ -14,8 +14,8 @@ MOST_BYTES = 8 << 20  # of a longer block, counted at 8 bytes a cell
 FEWEST = 16  # blocks of a table: enough that all threads end at about the same time
 
 
-def in_longer_blocks(source: Source) -> Source:
-    """The same rows in the longest blocks of up to 8 MB that leave the table in at least 16 of them.
+def in_longer_blocks(source: Source, fewest: int = FEWEST) -> Source:
+    """The same rows in the longest blocks of up to 8 MB that leave the table in at least ``fewest`` of them.
 
     >>> import numpy as np
     >>> from asterism.data.source import ArraySource
@@ -24,7 +24,7 @@ def in_longer_blocks(source: Source) -> Source:
     (2048, 8192)
     """
     rows = source.block_rows
-    most = min(MOST_BYTES // (8 * source.n_columns), MOST_ROWS, source.n_rows // FEWEST)
+    most = min(MOST_BYTES // (8 * source.n_columns), MOST_ROWS, source.n_rows // fewest)
     while 2 * rows <= most:
         rows *= 2
     return source if rows == source.block_rows else Reblocked(source, rows)

@@ -14,11 +14,13 @@ import numpy as np
 
 from asterism.data.block import Vector
 from asterism.data.finite import infinite_cell
+from asterism.data.longer import in_longer_blocks
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
 from asterism.errors import DataError
 from asterism.stats.moments import ColumnMoments
 
+FEWEST = 4  # blocks of a survey: between two of them Python takes as long as half of one
 LOOK = 255  # rows of the first block that are asked for a typical value
 NEAR = 4.0  # squared distance of 0 from the mean, in variances, that costs float32 a bit or two
 WIDEST = 2.0**480  # ranges beyond it, or below its inverse, have squares that float64 cannot hold
@@ -46,7 +48,7 @@ class Frame:
 
 def survey(source: Source) -> tuple[Frame, ColumnMoments]:
     """One pass over a table before any method runs: what its columns are like, and whether they can be used."""
-    moments = reduce(source, ColumnMoments.of)
+    moments = reduce(in_longer_blocks(source, FEWEST), ColumnMoments.of)
     refuse_unusable(source, moments)
     with np.errstate(over="ignore"):
         ranges = moments.high - moments.low
