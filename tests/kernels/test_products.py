@@ -2,135 +2,238 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
-from asterism.kernels.compiled import kernel
 from asterism.kernels.density import Normals, gaussian_log_density, visit_of
 from asterism.kernels.lanes import TILE
-from asterism.kernels.products import add_tile, multiply_tile, panels_of, stride_of
+from asterism.kernels.products import add_tile, norm_slab, score_slab, stride_of, whole_fours, whole_vectors
 from asterism.kernels.shares import LOOK, SOFT
-from asterism.kernels.wide import load_rows
+from asterism.kernels.vectors import BYTES, SLAB
+from asterism.kernels.wide import bring_slab, tile_at
 
 KINDS = [np.dtype(np.float32), np.dtype(np.float64)]
-# groups and columns: few groups, which are halves; panels; panels and half a panel; of either type
-GROUPS = [
-    (1, 1),
-    (3, 7),
-    (4, 33),
-    (5, 24),
-    (7, 40),
-    (8, 25),
-    (10, 30),
-    (14, 9),
-    (20, 102),
-    (27, 30),
-    (33, 9),
-    (34, 40),
-]
+GROUPS = [(1, 1), (3, 7), (4, 33), (5, 24), (8, 25), (10, 30), (20, 102), (33, 9)]  # groups and columns
 EACH = pytest.mark.parametrize("kind", KINDS, ids=str)
 
 
-def whole(n: int, kind: np.dtype) -> int:
-    lanes = 32 // kind.itemsize
-    return -(-n // lanes) * lanes
+def slabs(kind: np.dtype) -> range:
+    return range(0, TILE, SLAB * BYTES // kind.itemsize)
 
 
-def tile_of(rng: np.random.Generator, columns: int, kind: np.dtype) -> np.ndarray:
-    tile = np.zeros((TILE, stride_of(whole(columns, kind), kind.itemsize)), kind)
-    tile[:, :columns] = rng.normal(size=(TILE, columns))
+def tile_of(rng: np.random.Generator, lines: int, columns: int, kind: np.dtype) -> np.ndarray:
+    tile = np.zeros((lines, stride_of(whole_vectors(columns, kind.itemsize), kind.itemsize)), kind)
+    tile[:, :columns] = rng.normal(size=(lines, columns))
     return tile
+
+
+def in_fours(lines: np.ndarray, kind: np.dtype) -> np.ndarray:
+    out = np.zeros((whole_fours(len(lines)), lines.shape[1]), kind)
+    out[: len(lines)] = lines
+    return out
 
 
 @EACH
 @pytest.mark.parametrize(("k", "columns"), GROUPS)
-def test_scores_are_products_with_every_group(kind, k, columns):
+@pytest.mark.parametrize("squares", [False, True])
+def test_scores_are_products_with_every_group(kind, k, columns, squares):
     rng = np.random.default_rng(k)
-    tile, lines = tile_of(rng, columns, kind), rng.normal(size=(k, columns))
-    panels = panels_of(lines, kind)
-    scores = np.zeros(whole(k, kind) * TILE, kind)
-    scores[: k * TILE] = np.nan
-    multiply_tile(tile, panels, k, scores)
-    by_group = scores.reshape(-1, TILE)
-    want = lines @ tile[:, :columns].T.astype(float)
-    assert np.allclose(by_group[:k], want, atol=40 * columns * np.finfo(kind).eps)
-    assert not by_group[k:].any()
+    turned = tile_of(rng, columns, TILE, kind)
+    lines = rng.normal(size=(k, (2 if squares else 1) * columns + 1))
+    scores = np.full((whole_fours(k), TILE), np.nan, kind)
+    for at in slabs(kind):
+        score_slab(in_fours(lines, kind), turned, columns, squares, False, at, scores, turned, 0)
+    x = turned[:, :TILE].astype(float)
+    want = lines[:, :columns] @ x + lines[:, -1:]
+    if squares:
+        want += lines[:, columns:-1] @ x**2
+    assert np.allclose(scores[:k], want, atol=100 * columns * np.finfo(kind).eps)
+    assert not scores[k:].any()
 
 
 @EACH
 @pytest.mark.parametrize("d", [1, 4, 6, 9, 14, 24, 27, 33, 50, 100])
 def test_a_triangle_times_every_row(kind, d):
     rng = np.random.default_rng(d)
-    tile, lower = tile_of(rng, d, kind), np.tril(rng.normal(size=(d, d)))
-    out = np.full_like(tile, np.nan)
-    multiply_tile(tile, panels_of(lower, kind), d, out)
-    assert np.allclose(out[:, :d], tile[:, :d].astype(float) @ lower.T, atol=40 * d * np.finfo(kind).eps)
+    turned, lower = tile_of(rng, d, TILE, kind), np.tril(rng.normal(size=(d, d)))
+    out = np.full((whole_fours(d), turned.shape[1]), np.nan, kind)
+    for at in slabs(kind):
+        lines = in_fours(np.column_stack([lower, np.zeros(d)]), kind)
+        score_slab(lines, turned, d, False, True, at, out, turned, 0)
+    x = turned[:, :TILE].astype(float)
+    assert np.allclose(out[:d, :TILE], lower @ x, atol=40 * d * np.finfo(kind).eps)
 
 
 @EACH
-@pytest.mark.parametrize(("k", "columns"), [(4, 1), (4, 8), (8, 17), (20, 33), (24, 102)])
-def test_sums_of_shares_times_rows(kind, k, columns):
+@pytest.mark.parametrize("d", [1, 6, 24, 33, 100])
+def test_squares_of_a_triangle_times_every_row(kind, d):
+    rng = np.random.default_rng(d)
+    high = whole_fours(d)
+    turned, lower, constant = (
+        tile_of(rng, d, TILE, kind),
+        np.tril(rng.normal(size=(d, d))),
+        rng.normal(size=d),
+    )
+    turned = np.concatenate([turned, np.zeros((high - d, turned.shape[1]), kind)])
+    factor = np.zeros((high, high + 1), kind)
+    factor[:d, :d], factor[:d, -1] = lower, constant
+    out = np.full(TILE, 3.0, kind)
+    for at in slabs(kind):
+        norm_slab(factor, turned, at, out)
+    y = lower @ turned[:d, :TILE].astype(float) + constant[:, None]
+    assert np.allclose(out, 3.0 - 0.5 * (y * y).sum(axis=0), rtol=40 * d * np.finfo(kind).eps)
+
+
+@EACH
+@pytest.mark.parametrize(("k", "columns"), [(4, 1), (4, 8), (8, 17), (12, 70), (20, 33), (24, 102)])
+@pytest.mark.parametrize(("depth", "squares"), [(TILE, False), (TILE, True), (37, False)])
+def test_sums_of_shares_times_rows(kind, k, columns, depth, squares):
     rng = np.random.default_rng(k)
-    tile, shares = tile_of(rng, columns, kind), rng.random((k, TILE)).astype(kind)
-    before = rng.normal(size=(k, whole(columns, kind)))
+    tile, shares = tile_of(rng, TILE, columns, kind), rng.random((k, TILE)).astype(kind)
+    width = whole_vectors(columns, kind.itemsize)
+    before = rng.normal(size=(k, 2 * width if squares else width))
     sums = before.copy()
-    add_tile(shares.ravel(), tile, sums)
-    want = before + shares.astype(float) @ tile[:, : sums.shape[1]]
-    assert np.allclose(sums, want, atol=4 * TILE * np.finfo(kind).eps)
+    add_tile(shares, tile, depth, width, squares, False, sums)
+    x = tile[:depth, :width].astype(float)
+    want = before.copy()
+    want[:, -width:] += shares[:, :depth].astype(float) @ (x**2 if squares else x)
+    assert np.allclose(sums, want, atol=10 * TILE * np.finfo(kind).eps)
 
 
 @EACH
 @pytest.mark.parametrize("d", [1, 7, 24, 40, 100])
 def test_lower_triangles_of_scatters(kind, d):
     rng = np.random.default_rng(d)
-    tile, w = tile_of(rng, d, kind), rng.random(TILE).astype(kind)
-    scatter = np.zeros((whole(d, kind), whole(d, kind)))
-    add_tile(tile * w[:, None], tile, scatter)
+    tile, w = tile_of(rng, TILE, d, kind), rng.random(TILE).astype(kind)
+    width = whole_vectors(d, kind.itemsize)
+    scatter = np.zeros((whole_fours(d), width))
+    weighed = in_fours(np.ascontiguousarray((tile[:, :d] * w[:, None]).T), kind)
+    add_tile(weighed, tile, TILE, width, False, True, scatter)
     x = tile[:, :d].astype(float)
     want = (x * w[:, None].astype(float)).T @ x
     assert np.allclose(np.tril(scatter[:d, :d]), np.tril(want), atol=4 * TILE * np.finfo(kind).eps)
 
 
 def test_rows_of_tiles_do_not_share_lines_of_the_cache():
-    @kernel
-    def stride(width: int, size: int) -> int:
-        return stride_of(width, size)
-
     for size in (4, 8):
         for width in range(1, 300, 7):
-            found = stride(width, size)
+            found = stride_of(width, size)
             assert found >= width
             assert found * size % 64 == 0
             assert found * size // 64 % 2 == 1
 
 
 @EACH
-@pytest.mark.parametrize("d", [24, 25, 31, 40])
-@pytest.mark.parametrize("squares", [False, True])
-def test_rows_come_with_their_squares_and_absent_rows_as_zeros(kind, d, squares):
+@pytest.mark.parametrize("d", [1, 3, 8, 16, 24, 25, 31, 40])
+def test_rows_are_turned_with_their_squares_and_absent_rows_are_zeros(kind, d):
     rng = np.random.default_rng(d)
-    n, first, high = 300, 2 * TILE, whole(d, kind) if squares else d
-    rows, weights = rng.normal(size=(n, d)).astype(kind), rng.integers(0, 3, size=n).astype(float)
-    rows[weights == 0] = np.nan
+    n, first = 300, 2 * TILE
+    rows, w = rng.normal(size=(n, d)).astype(kind), np.zeros(TILE, kind)
+    w[: n - first] = rng.integers(0, 3, size=n - first)
+    rows[first:][w[: n - first] == 0] = np.nan
     origin = rng.normal(size=(2, d)).astype(kind)
-    tile, w = tile_of(rng, 2 * d + 9, kind), np.full(TILE, np.nan, kind)
-    untouched = tile[:, high + d if squares else d + 1].copy()
-    load_rows(rows, weights, origin, first, squares, tile, w)
+    tile, turned = tile_of(rng, TILE, d, kind) * 0, tile_of(rng, whole_fours(d) + 1, TILE, kind)
+    for at in slabs(kind):
+        bring_slab(rows, origin, first, at, w, False, tile, turned)
     want = np.zeros((TILE, d), kind)
-    want[: n - first] = np.where(weights[first:, None] > 0, rows[first:] - origin[0] - origin[1], 0.0)
-    assert np.array_equal(w, np.append(weights[first:], np.zeros(TILE - (n - first))))
+    there = w[: n - first, None] > 0
+    want[: n - first] = np.where(there, rows[first:] - origin[0] - origin[1], 0.0)
     assert np.array_equal(tile[:, :d], want)
-    if squares:
-        assert np.array_equal(tile[:, high : high + d], want * want)
-    else:
-        assert np.allclose(
-            tile[:, d], 0.5 * (want.astype(float) ** 2).sum(axis=1), rtol=9 * np.finfo(kind).eps
-        )
-    assert np.array_equal(tile[:, high + d if squares else d + 1], untouched)
+    assert np.array_equal(turned[:d, :TILE], want.T)
+    assert not turned[d:-1, :TILE].any()
+    half = 0.5 * (want.astype(float) ** 2).sum(axis=1)
+    assert np.allclose(turned[-1, :TILE], half, rtol=9 * np.finfo(kind).eps)
+
+
+# --- rows as they lie in the table ----------------------------------------------------------------------------------
 
 
 @EACH
-@pytest.mark.parametrize("structure", ["tied", "diag", "spherical"])
+def test_rows_are_read_where_they_lie_only_if_enough_follows_and_columns_come_in_fours(kind):
+    copy = np.zeros((TILE, 48), kind)
+    rows = np.ones((2 * TILE, 32), kind)
+    found = [tile_at(rows, first, True, copy)[1] for first in (0, TILE, 2 * TILE - 1)]
+    assert found == [True, True, False]  # whole vectors: nothing need follow
+    narrow = np.ones((2 * TILE, 4), kind)
+    lanes = BYTES // kind.itemsize
+    last = TILE - (lanes - 4) // 4  # the last tile after which the rest of a vector follows
+    assert [tile_at(narrow, first, True, copy)[1] for first in (0, last, last + 1)] == [True, True, False]
+    assert not tile_at(rows, 0, False, copy)[1]
+    assert not tile_at(np.ones((2 * TILE, 33), kind), 0, True, copy)[1]
+    other = rows.astype(np.float64 if kind == np.float32 else np.float32)
+    assert not tile_at(other, 0, True, copy)[1]
+
+
+AT_THE_EDGE = """
+import ctypes, mmap, sys
+import numpy as np
+from asterism.kernels.density import Normals, visit_of
+kind, page = np.dtype(sys.argv[1]), mmap.PAGESIZE
+libc = ctypes.CDLL(None, use_errno=True)
+for d, n in ((32, 300), (36, 257), (100, 256), (25, 129), (8, 257), (12, 300)):
+    pages = -(-n * d * kind.itemsize // page)
+    room = mmap.mmap(-1, (pages + 1) * page)
+    edge = ctypes.addressof(ctypes.c_char.from_buffer(room)) + pages * page
+    assert libc.mprotect(ctypes.c_void_p(edge), page, 0) == 0  # nobody may read beyond the table
+    rows = np.frombuffer(room, kind, n * d, pages * page - n * d * kind.itemsize).reshape(n, d)
+    rows[:] = np.random.default_rng(0).normal(size=(n, d))
+    for factors in (np.ones((3, 1)), np.ones((3, d)), np.eye(d)[None], np.repeat(np.eye(d)[None], 3, axis=0)):
+        visit = visit_of(Normals(np.zeros((3, d)), factors), np.zeros(d), np.log(np.full(3, 1 / 3)), kind)
+        assert np.isclose(visit.mass(visit.sums(rows, np.ones(n), 0, np.empty(0))).sum(), n)
+print("read nothing else")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are protected by a call of Linux's C library")
+@EACH
+def test_nothing_is_read_beyond_the_table(kind):
+    found = subprocess.run([sys.executable, "-c", AT_THE_EDGE, str(kind)], capture_output=True, text=True)
+    assert found.stdout == "read nothing else\n", found.stderr
+
+
+@EACH
+@pytest.mark.parametrize("structure", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("d", [32, 33])
+def test_a_table_away_from_zero_and_absent_rows_tell_the_same(kind, structure, d):
+    """Rows that are copied, as they are not near 0 or some are absent, and rows that are read where they lie."""
+    rng = np.random.default_rng(d)
+    normals, log_weights = components(rng, d, 5, structure), np.log(rng.dirichlet(np.ones(5)))
+    x = rng.integers(-40, 40, size=(700, d)) / 16  # exact in either type, with an offset too
+    far = np.full(d, 1024.0)
+    some = np.insert(x, [3, 400], np.nan, axis=0)
+    w = np.where(np.isnan(some[:, 0]), 0.0, 1.0)
+    found = []
+    for rows, weights, reference in (
+        (x, np.ones(700), 0 * far),
+        (x + far, np.ones(700), far),
+        (some, w, 0 * far),
+    ):
+        visit = visit_of(normals, reference, log_weights, kind)
+        found.append(visit.totals(visit.sums(rows.astype(kind), weights, SOFT, np.empty(0))))
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            assert np.allclose(
+                a, b, rtol=200 * np.finfo(kind).eps, atol=4e4 * np.finfo(kind).eps
+            )  # of 700 rows
+
+
+@EACH
+@pytest.mark.parametrize("structure", ["tied", "diag", "spherical", "full"])
+def test_what_an_absent_row_holds_is_nowhere_in_the_sums(kind, structure):
+    """It follows a tile that is read where it lies, and whole vectors of whose last row reach into it."""
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(400, 36)).astype(kind), np.ones(400)
+    x[TILE], w[TILE] = np.inf, 0.0
+    visit = visit_of(components(rng, 36, 3, structure), np.zeros(36), np.log(np.full(3, 1 / 3)), kind)
+    assert np.isfinite(visit.sums(x, w, SOFT, np.empty(0))).all()
+
+
+@EACH
+@pytest.mark.parametrize("structure", ["tied", "diag", "spherical", "full"])
 @pytest.mark.parametrize("column", [0, 30, 32])
 def test_a_missing_cell_leaves_no_finite_likelihood(kind, structure, column):
     rng = np.random.default_rng(0)
@@ -138,6 +241,33 @@ def test_a_missing_cell_leaves_no_finite_likelihood(kind, structure, column):
     x[140, column] = np.nan
     visit = visit_of(components(rng, 33, 3, structure), np.zeros(33), np.log(np.full(3, 1 / 3)), kind)
     assert not np.isfinite(visit.sums(x, np.ones(150), SOFT, np.empty(0))[0])
+
+
+@EACH
+@pytest.mark.parametrize("apart", [0.5, 4.0])
+@pytest.mark.parametrize(("d", "k"), [(24, 3), (33, 7), (40, 180)])
+def test_scatters_of_groups_to_which_many_or_few_rows_matter(kind, apart, d, k):
+    """Few rows wait for others; with 180 groups of 40 columns there is no room to wait (``MOST_WAITING``)."""
+    rng = np.random.default_rng(k)
+    normals = components(rng, d, k, "full")
+    normals = Normals(normals.offsets * (apart / 1.5), normals.factors)
+    labels = rng.integers(k, size=900)
+    x, w = normals.offsets[labels] + rng.normal(size=(900, d)), rng.integers(0, 3, size=900).astype(float)
+    x = x.astype(kind)
+    log_weights = np.log(rng.dirichlet(np.ones(k)))
+    visit = visit_of(normals, np.zeros(d), log_weights, kind)
+    found = visit.totals(visit.sums(x, w, SOFT, np.empty(0)))
+    scores = gaussian_log_density(x, np.zeros(d), normals) + log_weights
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares *= w[:, None] / shares.sum(axis=1, keepdims=True)
+    mass = shares.sum(axis=0)
+    means = shares.T @ x / mass[:, None]
+    size = 3e3 * np.finfo(kind).eps * (1.0 + mass)
+    assert np.allclose(found.mass, mass, rtol=0, atol=size.max())
+    for c in range(k):
+        z = x - means[c]
+        want = (z * shares[:, c : c + 1]).T @ z
+        assert np.allclose(found.scatters[c], want, rtol=0, atol=20 * size[c] * (1 + apart**2))
 
 
 # --- labels -------------------------------------------------------------------------------------------------------
@@ -184,10 +314,11 @@ def test_a_row_between_two_groups_is_not_decided(kind, d):
 
 
 @EACH
-def test_a_group_that_nobody_wants_gets_nothing(kind):
+@pytest.mark.parametrize("structure", ["diag", "full"])
+def test_a_group_that_nobody_wants_gets_nothing(kind, structure):
     """Its log weight is -inf, which meets the zeros that fill up the last tile."""
     rng = np.random.default_rng(0)
-    normals = components(rng, 40, 3, "diag")
+    normals = components(rng, 40, 3, structure)
     with np.errstate(divide="ignore"):
         log_weights = np.log([0.5, 0.5, 0.0])
     visit = visit_of(normals, np.zeros(40), log_weights, kind)
@@ -195,3 +326,18 @@ def test_a_group_that_nobody_wants_gets_nothing(kind):
     assert found.mass[2] == 0.0
     assert np.isfinite(found.log_likelihood)
     assert np.isclose(found.mass.sum(), 150.0, rtol=1e-6)
+
+
+# --- short vectors --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(BYTES == 32, reason="this processor's vectors are short ones")
+def test_short_vectors_do_the_same(tmp_path):
+    """These tests once more as a processor without long vectors runs them, in a process that compiles for one."""
+    short = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+sse,+sse2,+avx,+avx2,+fma,+bmi,+bmi2,+f16c"}
+    some = "products or triangle or sums or squares or turned or same or scatters"
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-k", f"({some}) and not short", __file__]
+    found = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **short, "NUMBA_CACHE_DIR": str(tmp_path)}
+    )
+    assert found.returncode == 0, found.stdout[-3000:]

@@ -55,6 +55,14 @@ BLOCKS: tuple[Line, ...] = (  # or one by one, where cells are missing
     ("diagonal.diagonal_block", "d2r d1r d2 d3 d1 q d1 ? d1 d3 d1"),
     ("spherical.spherical_block", "d2r d1r d2 d2 d2 q d1 d1 d2 d1 d1"),
 )
+WIDE: tuple[Line, ...] = (  # the same for more columns than three (``wide_visits.FEWEST``)
+    ("claims.wide_blocks", "d2r d1r q1 d2 d2 ? ? q d1 q1 d2"),
+    ("wide_full.wide_full_block", "d2r d1r d2 d2 d3 d1 ? q d1 d1 d2 d3 d1"),
+    ("claims.wide_tied_blocks", "d2r d1r q1 d2 d2 d2 ? q d1 q1 d2"),
+    ("wide.write_lines", "d2 d2 d1 d2"),
+    ("wide.bring_home", "d1 d2 d1 d2 d2 d2"),
+    ("claims.add_up", "d2"),
+)
 DIP: Line = ("dip.dip_of", "d1 d1")
 
 
@@ -75,7 +83,7 @@ KINDS = {
     "any": Needed(ALWAYS),
     "mixed": Needed(),
     "numbers": Needed(STACKS, (DIP,)),
-    "gaps": Needed(BLOCKS, (DIP, *STACKS)),
+    "gaps": Needed(BLOCKS, (DIP, *WIDE, *STACKS)),
 }
 
 

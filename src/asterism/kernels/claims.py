@@ -43,35 +43,57 @@ def claim(following: NDArray[np.int64], size: int, n: int) -> tuple[int, int, in
 
 
 @kernel
+def add_up(sums: NDArray[np.float64]) -> None:
+    """The sums of all blocks (blocks, length) in the first, added as ``engines.tree`` does: one left over rises."""
+    apart = 1
+    while apart < len(sums):
+        for i in range(0, len(sums) - apart, 2 * apart):
+            left, right = sums[i], sums[i + apart]
+            for j in range(len(left)):
+                left[j] += right[j]
+        apart *= 2
+
+
+@kernel
 def wide_blocks(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (size,) in: of every block
     following: NDArray[np.int64],  # (1,) the number of the next block, raised by all threads
     origin: Floats,  # see ``wide.wide_block``
-    panels: Floats,
-    k: int,
+    lines: Floats,
     squares: bool,
+    plain: bool,
     mode: int,
     notes: NDArray[np.float64],
-    shape: NDArray[np.int64],  # (3,) in: of the sums that ``wide_block`` wants, and the column with masses
+    shape: NDArray[np.int64],  # (3,) in: how many groups, and the shape of the sums that ``wide_block`` wants
     sums: NDArray[
         np.float64
-    ],  # (blocks, length) out: totals, masses, and these, of the blocks that were taken
+    ],  # (blocks, length) out: totals, masses, sums, halves of the blocks that were taken
 ) -> None:
     """Visit blocks until none is left."""
-    n, size, begin = len(rows), len(weights), 2 + k
+    n, size, begin = len(rows), len(weights), 2 + shape[0]
+    middle = begin + shape[1] * shape[2]
     while True:
         number, first, last = claim(following, size, n)
         if first == last:
             return
         line = sums[number]
         line[:] = 0.0
-        moments = line[begin:].reshape((shape[0], shape[1]))
+        moments = line[begin:middle].reshape((shape[1], shape[2]))
         wide_block(
-            rows[first:last], weights, origin, panels, k, squares, mode, notes[first:last], moments, line[:2]
+            rows[first:last],
+            weights,
+            origin,
+            lines,
+            squares,
+            plain,
+            mode,
+            notes[first:last],
+            line[2:begin],
+            moments,
+            line[middle:],
+            line[:2],
         )
-        for c in range(k):
-            line[2 + c] = moments[c, shape[2]]
 
 
 @kernel
@@ -81,36 +103,37 @@ def wide_tied_blocks(
     following: NDArray[np.int64],  # (1,) the number of the next block, raised by all threads
     origin: Floats,  # see ``wide.wide_tied_block``
     factor: Floats,
-    panels: Floats,
-    k: int,
+    lines: Floats,
+    plain: bool,
     mode: int,
     notes: NDArray[np.float64],
-    shape: NDArray[np.int64],  # (4,) in: of the sums, the column with masses, the width of the scatter
-    sums: NDArray[np.float64],  # (blocks, length) out: totals, masses, sums and scatter of the blocks taken
+    shape: NDArray[np.int64],  # (4,) in: how many groups, the shape of the sums, and lines of the scatter
+    sums: NDArray[
+        np.float64
+    ],  # (blocks, length) out: totals, masses, sums, scatter of the blocks that were taken
 ) -> None:
     """Visit blocks until none is left."""
-    n, size, begin = len(rows), len(weights), 2 + k
-    middle = begin + shape[0] * shape[1]
+    n, size, begin = len(rows), len(weights), 2 + shape[0]
+    middle = begin + shape[1] * shape[2]
     while True:
         number, first, last = claim(following, size, n)
         if first == last:
             return
         line = sums[number]
         line[:] = 0.0
-        moments = line[begin:middle].reshape((shape[0], shape[1]))
-        scatter = line[middle:].reshape((shape[3], shape[3]))
+        moments = line[begin:middle].reshape((shape[1], shape[2]))
+        scatter = line[middle:].reshape((shape[3], shape[2]))
         wide_tied_block(
             rows[first:last],
             weights,
             origin,
             factor,
-            panels,
-            k,
+            lines,
+            plain,
             mode,
             notes[first:last],
+            line[2:begin],
             moments,
             scatter,
             line[:2],
         )
-        for c in range(k):
-            line[2 + c] = moments[c, shape[2]]

@@ -40,7 +40,14 @@ from asterism.kernels.visits import (
     TiedVisit,
     Visit,
 )
-from asterism.kernels.wide_visits import FEWEST, WideTiedVisit, WideVisit
+from asterism.kernels.wide_visits import (
+    FEWEST,
+    FEWEST_FULL,
+    WideFullVisit,
+    WideTiedVisit,
+    WideVisit,
+    seen_from,
+)
 
 MODES = {"soft": SOFT, "hard": HARD, "draw": DRAW, "stochastic": DRAW}
 NO_DRAWS = np.empty(0)
@@ -61,16 +68,14 @@ def visit_for(normals: Normals, reference: Vector, log_weights: Vector, rows: Ki
 def visit_of(normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> Visit:
     """The visit of a structure: in products where rows are wide, group by group where means are far apart."""
     k, d = normals.offsets.shape
-    wide = d >= FEWEST
     how: type[Visit]
-    if normals.factors.ndim == 3 and len(normals.factors) == k:
+    each = normals.factors.ndim == 3 and len(normals.factors) == k
+    if d >= (FEWEST_FULL if each else FEWEST) and seen_from(normals, reference, kind).near:
+        how = WideFullVisit if each else WideTiedVisit if normals.factors.ndim == 3 else WideVisit
+    elif each:
         how = FullVisit
-    elif normals.factors.ndim == 3 and normals.reach <= NEAR[kind]:
-        how = WideTiedVisit if wide else TiedVisit
     elif normals.factors.ndim == 3:
-        how = FarTiedVisit
-    elif wide and normals.reach <= NEAR[kind]:
-        how = WideVisit
+        how = TiedVisit if normals.reach <= NEAR[kind] else FarTiedVisit
     elif normals.factors.shape[1] < d:
         how = SphericalVisit if normals.reach <= NEAR[kind] else FarSphericalVisit
     else:

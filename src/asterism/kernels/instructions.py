@@ -29,6 +29,12 @@ def numbers_and_cells(
     return number, cell
 
 
+def extent(context: Any, builder: Any, signature: Any, arguments: Any, which: int, axis: int) -> Any:
+    """The length of an array among the arguments along an axis."""
+    array = context.make_array(signature.args[which])(context, builder, arguments[which])
+    return builder.extract_value(array.shape, axis)
+
+
 def order_of(places: Iterable[int], bits: int = 32) -> Any:
     """A constant vector of whole numbers."""
     places = list(places)

@@ -41,7 +41,7 @@ class Normals:
     def __reduce__(self) -> tuple[Any, ...]:
         return Normals, (self.offsets, self.factors)  # what was made of them is made again elsewhere
 
-    def once(self, name: str, kind: Kind, make: Callable[[], Any]) -> Any:
+    def once(self, name: Any, kind: Kind, make: Callable[[], Any]) -> Any:
         """What ``make`` makes; two threads may both make it, and it is the same."""
         key = name, kind
         if key not in self.made:
@@ -81,15 +81,26 @@ class Normals:
 
     @cached_property
     def whitened(self) -> Vector:
-        """(k, d) W (mean - middle), of one matrix, or of a number a group."""
-        if self.factors.ndim == 2:
-            return np.asarray(self.apart * self.factors)
-        return np.asarray(self.apart @ self.factors[0].T)
+        """(k, d) W (mean - middle)."""
+        return self.whiten(self.apart)
 
     @cached_property
     def reach(self) -> float:
         """Standard deviations from the middle to the farthest mean."""
-        return float(np.sqrt((self.whitened**2).sum(axis=1).max()))
+        return self.farthest(self.apart)
+
+    def farthest(self, apart: Vector) -> float:
+        """Standard deviations from a point to the farthest mean, of (k, d) means from there."""
+        whitened = self.whiten(apart)
+        return math.sqrt(float(np.einsum("cj,cj->c", whitened, whitened).max()))
+
+    def whiten(self, apart: Vector) -> Vector:
+        """(k, d) W (mean - point), of (k, d) means from a point."""
+        if self.factors.ndim == 2:
+            return np.asarray(apart * self.factors)
+        if len(self.factors) == 1:
+            return np.asarray(apart @ self.factors[0].T)
+        return np.asarray((self.factors @ apart[:, :, None])[:, :, 0])
 
     @cached_property
     def squared_factors(self) -> Vector:

@@ -1,20 +1,14 @@
-"""Products of a tile of rows, all sums in registers: with panels of lines, and with shares.
+"""Products of a tile of rows, all sums in registers: of lines with turned rows, and of shares with rows.
 
-    multiply_tile  out[c, i] or out[i, c] = sum_j tile[i, j] lines[c, j]
-    add_tile       sums[c, j] += sum_i factors[c, i] tile[i, j]   or factors[i, c]
+    score_slab  out[c, i]   = sum_j lines[c, j] turned[j, i] + constant[c]
+    add_tile    sums[c, j] += sum_i shares[c, i] tile[i, j]
 
-Here rows stay rows, as they lie in a table, where ``kernels.lanes`` turns them: reading them is a stream. Lanes are
-lines in the first and columns in the second, so nothing is added up across lanes until the end. A panel holds
-as many lines as a vector has lanes, side by side:
+Rows are taken as they lie in a table, and turned, so that both are the same product: a line of numbers, each in all
+lanes, times lines that are read as they lie. Lanes are rows in the first and columns in the second, and nothing is
+added up across lanes. Lines come in fours, columns in whole vectors, and turned rows a slab at a time, which waits in
+the first cache while lines pass by.
 
-    panel[j] = (line 0, line 1, ...) of column j
-
-where lines are few, or the last ones fill no more than half a panel, it is made of halves (``halves_of``), one after
-the other, in which columns come in pairs:
-
-    half[j] = (line 0 of column 2 j, of column 2 j + 1, line 1 of column 2 j, of column 2 j + 1, ...)
-
-The instructions are those of ``kernels.registers``.
+The instructions are those of ``kernels.registers`` and ``kernels.carriers``.
 """
 
 from __future__ import annotations
@@ -24,133 +18,103 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism.kernels.carriers import carrier, turner
 from asterism.kernels.compiled import kernel
-from asterism.kernels.lanes import TILE
-from asterism.kernels.registers import adder, carrier, multiplier
-from asterism.kernels.vectors import BYTES, FOUR, PAIR
+from asterism.kernels.registers import normer, scorer, summer
+from asterism.kernels.vectors import BYTES, FOUR, MANY
 
 Floats = NDArray[Any]  # float32 or float64
 
-# Of so many rows and panels
-_multiply_4_3, _multiply_4_2, _multiply_4_2_half = (
-    multiplier(4, 3),
-    multiplier(4, 2),
-    multiplier(4, 2, halves=1),
-)
-_multiply_8_half, _multiply_4_halves = multiplier(8, 0, halves=1), multiplier(4, 0, halves=2)
-_add_3, _add_2, _add_1 = (adder(vectors) for vectors in (3, 2, 1))
-carry_squares, carry_length = (carrier(squares) for squares in (True, False))
+_score, _score_squares = scorer(squares=False), scorer(squares=True)
+_add_many, _add_four = summer(MANY), summer(FOUR)
+_norm = normer()
+carry_rows, turn_rows, turn_weighed = carrier(), turner(weighed=False), turner(weighed=True)
 
 
-def halves_of(lines: int, lanes: int) -> int:
-    """How many halves of the last panel come in pairs: all of few lines, and half a panel after two or more."""
-    half = lanes // 2
-    if lines <= lanes:
-        return (lines + half - 1) // half
-    return 1 if 0 < lines % lanes <= half and lines > 2 * lanes else 0
+def whole_fours(lines: int) -> int:
+    """Lines in whole fours."""
+    return (lines + FOUR - 1) // FOUR * FOUR
 
 
-_halves_of = kernel(halves_of)
-
-
-def panels_of(lines: Floats, kind: np.dtype[Any]) -> Floats:
-    """(panels, even m, lanes) of (k, m) lines, zeros added.
-
-    >>> panels_of(np.arange(14.0).reshape(7, 2), np.dtype(float)).tolist()
-    [[[0.0, 2.0, 4.0, 6.0], [1.0, 3.0, 5.0, 7.0]], [[8.0, 10.0, 12.0, 0.0], [9.0, 11.0, 13.0, 0.0]]]
-    >>> panels_of(np.arange(6.0).reshape(3, 2), np.dtype(float)).tolist()
-    [[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 0.0, 0.0]]]
-    """
-    k, m = lines.shape
-    lanes = BYTES // kind.itemsize
-    out = np.zeros((-(-k // lanes), m + m % PAIR, lanes), kind)
-    turned, whole_panels = out.transpose(0, 2, 1), k // lanes
-    turned[:whole_panels, :, :m] = lines[: whole_panels * lanes].reshape(whole_panels, lanes, m)
-    turned[whole_panels:, : k % lanes, :m] = lines[whole_panels * lanes :]
-    if halves_of(k, lanes):
-        pairs = out[-1].reshape(-1, PAIR, 2, lanes // 2)  # column, which of a pair, which half, line
-        out[-1] = pairs.transpose(2, 0, 3, 1).reshape(-1, lanes)
-    return out
-
-
-@kernel
-def whole(columns: int, lanes: int) -> int:
-    """Columns in whole vectors."""
+def whole_vectors(columns: int, size: int) -> int:
+    """Columns, of so many bytes a cell, in whole vectors."""
+    lanes = BYTES // size
     return (columns + lanes - 1) // lanes * lanes
 
 
-@kernel
 def stride_of(width: int, size: int) -> int:
-    """Cells from row to row of a tile: an odd number of cache lines, so that columns fill all of the first cache."""
+    """Cells from line to line of a tile: an odd number of cache lines, so that columns fill all of the cache."""
     cells = 64 // size
     lines = (width + cells - 1) // cells
     return (lines + 1 - lines % 2) * cells
 
 
+fours_of, vectors_of, stride = kernel(whole_fours), kernel(whole_vectors), kernel(stride_of)
+
+
+@kernel
+def score_slab(
+    lines: Floats,  # (fours of lines, depth and constants, or twice the depth for squares too) in
+    turned: Floats,  # (depth at least, TILE or more) in
+    depth: int,
+    squares: bool,  # whether there are numbers for squares too
+    lower: bool,  # whether lines are a lower triangle: nothing is multiplied right of the diagonal but in its four
+    first: int,  # row of the slab
+    out: Floats,  # (fours of lines, TILE or more) out
+    rows: Floats,  # (n, d) to be asked for meanwhile
+    ahead: int,  # from here on
+) -> None:
+    """Products of all lines with a slab of rows."""
+    for four in range(len(lines) // FOUR):
+        line = FOUR * four
+        until = min(line + FOUR, depth) if lower else depth
+        if squares:
+            _score_squares(lines, line, turned, first, until, out, rows, ahead)
+        else:
+            _score(lines, line, turned, first, until, out, rows, ahead)
+
+
+@kernel
+def norm_slab(
+    lines: Floats,  # (fours of d, d in fours, and constants) in: a lower triangle
+    turned: Floats,  # (d in fours, TILE or more) in
+    first: int,  # row of the slab
+    out: Floats,  # (TILE,) less by half the sum of squares of all lines
+) -> None:
+    """out - ||W x + constant||^2 / 2 of a slab of rows."""
+    for four in range(len(lines) // FOUR):
+        _norm(lines, FOUR * four, turned, first, FOUR * (four + 1), out)
+
+
 @kernel
 def at_once(left: int) -> int:
-    """How many vectors to take of those that are left: three, but no single one at the end if that can be helped."""
-    return 3 if left > 4 or left == 3 else min(left, 2)
-
-
-@kernel
-def multiply_tile(
-    tile: Floats,  # (TILE, stride) in
-    panels: Floats,  # (m, columns, lanes) in
-    k: int,  # lines in the panels
-    out: Floats,  # (m * lanes * TILE,) out: by lines; or (TILE, stride) out: by rows, of a lower triangle
-) -> None:
-    """Products of all rows with all lines; what is no line's is 0, or stays as it was.
-
-    Of a triangle nothing is multiplied right of the diagonal but what is in a panel with it.
-    """
-    m, columns, lanes = panels.shape
-    halves = _halves_of(k, lanes)
-    last = 0 if halves == 0 else (1 if m < 3 or m == 4 else 3)  # panels that go with the halves
-    p = 0
-    while p < m - last:
-        n = at_once(m - last - p)
-        until = min((p + n) * lanes, columns) if out.ndim == 2 else columns
-        if n == 3:
-            for i in range(TILE // 4):
-                _multiply_4_3(tile, 4 * i, panels, p, until, out)
-        else:
-            for i in range(TILE // 4):
-                _multiply_4_2(tile, 4 * i, panels, p, until, out)
-        p += n
-    if last == 3:
-        for i in range(TILE // 4):
-            _multiply_4_2_half(tile, 4 * i, panels, p, columns, out)
-    elif halves == 1:
-        for i in range(TILE // 8):
-            _multiply_8_half(tile, 8 * i, panels, p, columns, out)
-    elif halves == 2:
-        for i in range(TILE // 4):
-            _multiply_4_halves(tile, 4 * i, panels, p, columns, out)
+    """How many of the vectors that are left to take: three at most, and about as many each time."""
+    times = (left + 2) // 3
+    return (left + times - 1) // times
 
 
 @kernel
 def add_tile(
-    factors: Floats,  # (at least k * TILE,) in: shares by groups; or (TILE, stride) in: by rows, as many as columns
-    tile: Floats,  # (TILE, stride) in
-    sums: NDArray[np.float64],  # (k, width) added to: whole fours of groups, whole vectors of columns
+    shares: Floats,  # (fours of groups, TILE or more) in
+    tile: Floats,  # (TILE, columns, or more) in; whole vectors of them may reach into the next row
+    depth: int,  # rows
+    width: int,  # columns in whole vectors
+    squares: bool,
+    lower: bool,  # whether only the lower triangle of a square matrix is asked for; others are right in part
+    sums: NDArray[
+        np.float64
+    ],  # (fours of groups, width) added to, or of squares (fours of groups, twice the width)
 ) -> None:
-    """What the rows add up to by their shares; of a square matrix its lower triangle, others are right in part.
-
-    Columns wait in the first cache while groups pass by.
-    """
-    v, lanes = 0, BYTES // tile.itemsize
-    vectors, fours = sums.shape[1] // lanes, len(sums) // FOUR
-    while v < vectors:
-        n = at_once(vectors - v)
-        first = v * lanes // FOUR if factors.ndim == 2 else 0
-        if n == 3:
-            for four in range(first, fours):
-                _add_3(factors, FOUR * four, tile, v * lanes, sums)
-        elif n == 2:
-            for four in range(first, fours):
-                _add_2(factors, FOUR * four, tile, v * lanes, sums)
-        else:
-            for four in range(first, fours):
-                _add_1(factors, FOUR * four, tile, v * lanes, sums)
-        v += n
+    """What the rows add up to by their shares, or their squares, after these. Columns wait while groups pass by."""
+    lanes = BYTES // tile.itemsize
+    column, further = 0, width if squares else 0
+    while column < width:
+        n = at_once((width - column) // lanes)
+        line = column // FOUR * FOUR if lower else 0
+        while line + MANY <= len(sums):
+            _add_many(shares, line, tile, column, depth, n, squares, sums, further + column)
+            line += MANY
+        while line < len(sums):
+            _add_four(shares, line, tile, column, depth, n, squares, sums, further + column)
+            line += FOUR
+        column += n * lanes

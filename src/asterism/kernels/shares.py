@@ -16,9 +16,11 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from asterism.kernels.compiled import kernel, lane_sum_kernel
+from asterism.kernels.compiled import exact_kernel, kernel, lane_sum_kernel
 from asterism.kernels.exponential import lane_log, lane_share
 from asterism.kernels.lanes import TILE
+from asterism.kernels.sharers import BEST, TOTAL, sharer
+from asterism.kernels.vectors import BYTES
 
 # A row to all groups by their shares; to the likeliest; to one drawn by the shares; to none: only its label is told.
 SOFT, HARD, DRAW, LOOK = 0, 1, 2, 3
@@ -28,6 +30,8 @@ SLACK64, SLACK32 = 2.0**-47, np.float32(2.0**-18)
 BESIDE64, BESIDE32 = 1e4, np.float32(64.0)
 
 Floats = NDArray[Any]  # float32 or float64
+
+_share_two = sharer(2)
 
 
 def slack_of(score: Any) -> Any:
@@ -52,46 +56,32 @@ def share_out(
         np.float64
     ],  # (TILE,) in: numbers of [0, 1), where groups are drawn; out: labels, for LOOK
     mode: int,
-    work: Floats,  # (4, TILE): best twice, sum, 1 / sum
+    work: Floats,  # (4, TILE): lines BEST and TOTAL out
     totals: NDArray[np.float64],  # (2,) added to: sum w log sum exp(s), sum w max s
 ) -> None:
     """Responsibilities times weights, in place."""
-    side = best_scores(scores, k, work)
-    best, total, scale = work[side], work[2], work[3]
-    total[:] = 0.0
-    for c in range(k):
-        p = c * TILE
-        for i in range(TILE):
-            e = lane_share(scores[p + i] - best[i])
-            scores[p + i] = e
-            total[i] += e
+    lanes = BYTES // scores.itemsize
+    for pair in range(TILE // (2 * lanes)):
+        _share_two(scores, k, 2 * pair * lanes, w, mode != SOFT, work)
+    best, total = work[BEST], work[TOTAL]
     add_totals(best, total, w, totals)
     if mode == LOOK:
-        note_labels(scores, k, side, work, draws)
-        return
-    if mode != SOFT:
+        note_labels(scores, k, work, draws)
+    elif mode != SOFT:
         pick_one(scores, k, w, total, draws, mode)
-        return
-    for i in range(TILE):
-        scale[i] = np.divide(w[i], total[i])
-    for c in range(k):
-        p = c * TILE
-        for i in range(TILE):
-            scores[p + i] *= scale[i]
 
 
 @kernel
 def note_labels(
     scores: Floats,  # (k * TILE,) in: shares times total, 1 for the best
     k: int,
-    side: int,
-    work: Floats,  # (4, TILE): line ``side`` has its score, the others are free
+    work: Floats,  # (4, TILE): line BEST has its score, the others are free
     labels: NDArray[
         np.float64
     ],  # (TILE,) out: the best group c; -1 - c where rounding may have made it the best
 ) -> None:
     """Labels without a branch: where two groups are both the best their numbers add up, but then it is too close."""
-    best, label, close, limit = work[side], work[1 - side], work[2], work[3]
+    best, label, close, limit = work[BEST], work[1], work[2], work[3]
     one, zero = scores.dtype.type(1), scores.dtype.type(0)
     for i in range(TILE):
         limit[i] = one - slack_of(best[i])
@@ -135,15 +125,46 @@ def best_scores(scores: Floats, k: int, work: Floats) -> int:
     return side
 
 
-@lane_sum_kernel
+@exact_kernel
 def add_totals(best: Floats, total: Floats, w: Floats, totals: NDArray[np.float64]) -> None:
-    """The log-likelihood of a tile."""
-    soft, hard = 0.0, 0.0
+    """The log-likelihood of a tile, in four sums whose order is written down.
+
+    Left to choose it, the compiler chose another one in another process: it depends on what else was compiled there.
+    Where all weights are 1, logarithms are taken of products of sixteen: none is below 1 or above k^16.
+    """
+    a, b, c, d, others = 0.0, 0.0, 0.0, 0.0, 0
+    for four in range(TILE // 4):
+        i = 4 * four
+        a += np.float64(w[i]) * np.float64(best[i])
+        b += np.float64(w[i + 1]) * np.float64(best[i + 1])
+        c += np.float64(w[i + 2]) * np.float64(best[i + 2])
+        d += np.float64(w[i + 3]) * np.float64(best[i + 3])
+    hard = (a + b) + (c + d)
     for i in range(TILE):
-        soft += np.float64(w[i]) * (np.float64(best[i]) + lane_log(np.float64(total[i])))
-        hard += np.float64(w[i]) * np.float64(best[i])
-    totals[0] += soft
+        others += 1 if w[i] != 1.0 else 0
+    totals[0] += hard + (add_logs(total, w) if others else add_logs_of_products(total))
     totals[1] += hard
+
+
+@exact_kernel
+def add_logs_of_products(total: Floats) -> float:
+    """sum log of all numbers of a tile."""
+    soft = 0.0
+    for i in range(TILE // 16):
+        product = 1.0
+        for j in range(16):
+            product *= np.float64(total[i + j * (TILE // 16)])
+        soft += lane_log(product)
+    return soft
+
+
+@exact_kernel
+def add_logs(total: Floats, w: Floats) -> float:
+    """sum w log of all numbers of a tile."""
+    soft = 0.0
+    for i in range(TILE):
+        soft += np.float64(w[i]) * lane_log(np.float64(total[i]))
+    return soft
 
 
 @kernel

@@ -1,4 +1,9 @@
-"""Vectors in kernels written instruction by instruction: loops that keep sums in registers, loads, shuffles."""
+"""Vectors in kernels written instruction by instruction: loops that keep sums in registers, loads, shuffles.
+
+A vector is as long as the processor's: 64 bytes where it has AVX-512 and thirty-two registers of that length, else 32
+bytes and sixteen registers. So many sums are kept in them that two units of four cycles are always busy, and that
+reading is no bottleneck: of ``FOUR`` lines and ``SLAB`` vectors, or of ``MANY`` lines and up to three.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +11,26 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
+from numba.core.registry import cpu_target
 
 from asterism.kernels.instructions import SMALL, order_of
 
-BYTES = 32  # of a vector
-FOUR = 4  # rows, or groups, that are taken together
-PAIR = 2  # columns that are taken together
+FOUR = 4  # lines that are taken together
+QUARTER = 16  # bytes: of the part of a vector within which shuffles are quick
 FREE = ("contract",)  # a multiply and an add may become one instruction
 
 Sums = list[Any]
+
+
+def _longest() -> int:
+    """Bytes of a vector that Numba compiles for, which need not be this processor's longest."""
+    features = cpu_target.target_context.codegen()._tm_features  # nobody else knows
+    return 64 if "+avx512vl" in features else 32
+
+
+BYTES = _longest()
+SLAB = 4 if BYTES == 64 else 2  # vectors of rows that are scored together
+MANY = 8 if BYTES == 64 else 4  # lines whose sums are taken together
 
 
 def loop(
@@ -70,10 +86,16 @@ def store(builder: Any, value: Any, place: Any) -> None:
     builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=4)
 
 
-def spread_from(builder: Any, place: Any, vector: Any, some: int = 1) -> Any:
-    """Some numbers at a place, one after the other in all lanes."""
-    few = load(builder, place, ir.VectorType(vector.element, some))
-    return mixed(builder, few, few, [lane % some for lane in range(vector.count)])
+def vectors_at(builder: Any, place: Any, some: int, vector: Any) -> list[Any]:
+    """Some vectors, one after the other, from a place."""
+    offsets = (ir.IntType(64)(v * vector.count) for v in range(some))
+    return [load(builder, builder.gep(place, [offset]), vector) for offset in offsets]
+
+
+def spread_from(builder: Any, place: Any, at: Any, vector: Any) -> Any:
+    """The number so far from a place, in all lanes."""
+    one = load(builder, builder.gep(place, [at]), ir.VectorType(vector.element, 1))
+    return mixed(builder, one, one, [0] * vector.count)
 
 
 def mixed(builder: Any, a: Any, b: Any, order: Sequence[int]) -> Any:
@@ -81,10 +103,13 @@ def mixed(builder: Any, a: Any, b: Any, order: Sequence[int]) -> Any:
     return builder.shuffle_vector(a, b, order_of(order))
 
 
-def folded(builder: Any, value: Any) -> Any:
-    """Sums of pairs of neighbours."""
-    n = value.type.count
-    return builder.fadd(*(mixed(builder, value, value, range(e, n, PAIR)) for e in range(PAIR)))
+def joined(builder: Any, parts: Sequence[Any]) -> Any:
+    """Short vectors, one after the other."""
+    while len(parts) > 1:
+        n = parts[0].type.count
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        parts = [mixed(builder, a, b, range(2 * n)) for a, b in pairs]
+    return parts[0]
 
 
 def across(builder: Any, value: Any) -> Any:
@@ -96,26 +121,18 @@ def across(builder: Any, value: Any) -> Any:
     return builder.extract_element(value, SMALL(0))
 
 
-def turned(builder: Any, four: Sequence[Any]) -> list[Any]:
-    """Four rows of all lanes, turned: a vector of four for each lane, by shuffles that stay within half vectors."""
-    if four[0].type.count == FOUR:
-        pairs = [
-            mixed(builder, four[i], four[i + 1], o) for o in ((0, 4, 2, 6), (1, 5, 3, 7)) for i in (0, 2)
-        ]
-        orders = ((0, 1, 4, 5), (2, 3, 6, 7))
-        turned = [[mixed(builder, pairs[p], pairs[p + 1], order) for p in (0, 2)] for order in orders]
-        return [value for part in turned for value in part]
-    steps = ((0, 8, 1, 9, 4, 12, 5, 13), (2, 10, 3, 11, 6, 14, 7, 15))
-    pairs = [mixed(builder, four[i], four[i + 1], order) for order in steps for i in (0, 2)]
-    steps = ((0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15))
-    both = [mixed(builder, pairs[p], pairs[p + 1], order) for p in (0, 2) for order in steps]
-    return [mixed(builder, value, value, range(h, h + FOUR)) for h in (0, FOUR) for value in both]
-
-
-def turned_pairs(builder: Any, four: Sequence[Any]) -> list[Any]:
-    """Four rows of pairs to be added, turned: a vector of four for each pair."""
-    n = four[0].type.count
-    # of two rows: pair 0 of the one and of the other, pair 1 of both, ...
-    parts = [[(lane // PAIR * PAIR) + e + n * (lane % PAIR) for lane in range(n)] for e in range(PAIR)]
-    sums = [builder.fadd(*(mixed(builder, four[i], four[i + 1], part) for part in parts)) for i in (0, 2)]
-    return [mixed(builder, sums[0], sums[1], [p, p + 1, n + p, n + p + 1]) for p in range(0, n, PAIR)]
+def turned(builder: Any, lines: Sequence[Any]) -> list[Any]:
+    """As many vectors as a quarter has lanes, turned in every quarter: lane c of line r goes to lane r of line c."""
+    few, n = len(lines), lines[0].type.count
+    apart = few // 2
+    while apart:
+        # Blocks of ``apart`` lanes off the diagonal change places between lines that are ``apart`` apart.
+        out = list(lines)
+        for r in range(few):
+            if r & apart:
+                continue
+            a, b = lines[r], lines[r + apart]
+            out[r] = mixed(builder, a, b, [p if not p & apart else n + p - apart for p in range(n)])
+            out[r + apart] = mixed(builder, a, b, [p + apart if not p & apart else n + p for p in range(n)])
+        lines, apart = out, apart // 2
+    return list(lines)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism.kernels.claims import add_up
 from asterism.kernels.diagonal import diagonal_block
 from asterism.kernels.full import full_block
 from asterism.kernels.normals import (
@@ -61,13 +62,9 @@ class AllBlocks(ABC):
         """Visit blocks until none is left."""
 
     def result(self) -> Vector:
-        """The sums of all blocks, added up in place as ``engines.tree`` does: one without a right sibling rises."""
-        sums = self.sums
-        while len(sums) > 1:
-            even = len(sums) // 2 * 2
-            sums[:even:2] += sums[1:even:2]
-            sums = sums[::2]
-        return np.asarray(sums[0])
+        """The sums of all blocks, added up in place."""
+        add_up(self.sums)
+        return np.asarray(self.sums[0])
 
 
 class Visit(ABC):
@@ -170,13 +167,15 @@ class FullVisit(Visit):
 class OneMatrix(Visit):
     """One matrix for all; sums are about one point."""
 
+    _apart: Vector  # (k, d) means from there
+
     def totals(self, sums: Vector) -> GaussianTotals:
         """What rows scatter less what the means do."""
         heights, mass, first, lower = self._parts(sums)
         means = over(first[: self.k, : self.d], mass)  # from the middle
         scatters = symmetric(lower[None], self.d)
         scatters[0] -= (means * mass[:, None]).T @ means
-        shifts = np.where(mass[:, None] > 0, means - self.normals.apart, 0.0)
+        shifts = np.where(mass[:, None] > 0, means - self._apart, 0.0)
         return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
 
 
@@ -189,6 +188,7 @@ class TiedVisit(OneMatrix):
     def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
         super().__init__(normals, reference, log_weights, kind)
         self._factor = normals.once("factors", kind, lambda: padded(normals.factors, kind))[0]
+        self._apart = normals.apart
         ones = np.ones(self.k)
         self._centers, heights = centers_of(normals.whitened, ones, kind)
         self._lines = np.stack([ones, self.constants + heights]).astype(kind, copy=False)

@@ -1,14 +1,14 @@
 """Blocks of wide rows, for round and diagonal groups and for one matrix: everything is a product.
 
-A row is written out so that its scores, and all that is asked of it, are linear in it:
+A row is written out so that its scores are linear in it:
 
-    round     (x, ||x||^2 / 2, 1)  log pi p = s^2 mu'x - s^2 ||x||^2 / 2 + (constant - s^2 ||mu||^2 / 2)
-    diagonal  (x, x^2, 1)          log pi p = sum_j s_j^2 (mu_j x_j - x_j^2 / 2) + (constant - sum_j (s_j mu_j)^2 / 2)
-    tied      (y, ||y||^2 / 2, 1)  of y = W x, as round groups of s = 1
+    round     (x, ||x||^2 / 2)  log pi p = s^2 mu'x - s^2 ||x||^2 / 2 + (constant - s^2 ||mu||^2 / 2)
+    diagonal  (x, x^2)          log pi p = sum_j s_j^2 (mu_j x_j - x_j^2 / 2) + (constant - sum_j (s_j mu_j)^2 / 2)
+    tied      (y, ||y||^2 / 2)  of y = W x, as round groups of s = 1
 
-and sums of shares times (x, ..., 1) are means, squares and masses at once. Squares of what is far are subtracted from
-each other, so x and mu are taken about a point g amid the means, and only where the means are near it
-(``visits.NEAR``). Squares begin with a whole vector.
+and all that is asked of it are sums of shares times x, and x^2 or ||x||^2 / 2. Squares of what is far are subtracted
+from each other, so x and mu are taken about a point g amid the means, and only where the means are near it
+(``visits.NEAR``).
 
 For few columns, and where means are far apart, there are ``spherical``, ``diagonal`` and ``tied``.
 """
@@ -20,11 +20,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.kernels.compiled import kernel, lane_sum_kernel
-from asterism.kernels.lanes import TILE
-from asterism.kernels.products import add_tile, carry_length, carry_squares, multiply_tile, stride_of, whole
+from asterism.kernels.carriers import view_rows
+from asterism.kernels.compiled import kernel
+from asterism.kernels.lanes import FEW, TILE, zeros
+from asterism.kernels.products import (
+    add_tile,
+    carry_rows,
+    fours_of,
+    score_slab,
+    stride,
+    turn_rows,
+    vectors_of,
+)
+from asterism.kernels.sharers import sum_lanes
 from asterism.kernels.shares import LOOK, bring_notes, share_out, take_notes
-from asterism.kernels.vectors import BYTES
+from asterism.kernels.vectors import BYTES, FOUR, SLAB
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -34,31 +44,46 @@ def wide_block(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
     origin: Floats,  # (2, d) in: the reference, and g from there
-    panels: Floats,  # (m, columns, lanes) in: see above; their type is that of the arithmetic
-    k: int,
-    squares: bool,  # whether rows are written out for diagonal groups
+    lines: Floats,  # (fours of k, columns) in: see above; their type is that of the arithmetic
+    squares: bool,  # whether groups are diagonal
+    plain: bool,  # whether g is 0, and rows may be taken as they are
     mode: int,
     notes: NDArray[np.float64],  # (n,) in or out, as ``mode`` has it; or none
-    sums: NDArray[np.float64],  # (fours of k, columns in whole vectors) added to: sum w r (x, ..., 1)
+    mass: NDArray[np.float64],  # (k,) added to: sum w r
+    sums: NDArray[
+        np.float64
+    ],  # (fours of k, columns in whole vectors) added to: sum w r x, or sum w r (x, x^2)
+    halves: NDArray[np.float64],  # (k,) added to, of round groups: sum w r ||x||^2 / 2
     totals: NDArray[np.float64],  # (2,) added to
 ) -> None:
     """Read once, tile by tile: score, share out, add up."""
-    d = rows.shape[1]
-    ones = whole(d, panels.shape[2]) + d if squares else d + 1
-    tile = blank_tile(sums.shape[1], ones, panels)
-    scores = np.zeros(len(panels) * panels.shape[2] * TILE, panels.dtype)
-    work = np.empty((4, TILE), panels.dtype)
-    w, here = np.zeros(TILE, panels.dtype), np.zeros(TILE)
+    d, k = rows.shape[1], len(mass)
+    high, width = fours_of(d), vectors_of(d, lines.itemsize)
+    depth = high if squares else high + 1
+    copy, turned = blank(TILE, width, lines), blank(high + 1, TILE, lines)
+    scores, work, w, here = room_for(lines)
+    lower, single = False, False  # no literals: each would be compiled for itself
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
-        load_rows(rows, weights, origin, first, squares, tile, w)
+        absent = take_weights(weights, first, len(rows), w)
         take_notes(notes, first, here)
-        multiply_tile(tile, panels, k, scores)
-        share_out(scores, k, w, here, mode, work, totals)
+        tile, direct = tile_at(rows, first, plain and not absent, copy)
+        for slab in range(TILE * lines.itemsize // (SLAB * BYTES)):
+            at = slab * SLAB * BYTES // lines.itemsize
+            bring_slab(rows, origin, first, at, w, direct, tile, turned)
+            score_slab(
+                lines, turned, depth, squares, lower, at, scores, rows, min(first + at + TILE, len(rows) - 1)
+            )
+        share_out(scores.reshape(-1), k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
-        else:
-            add_tile(scores, tile, sums)
+            continue
+        add_shares(scores, turned[high], mass, halves)
+        add_tile(scores, tile, TILE, width, single, lower, sums)
+        if squares:
+            add_tile(scores, tile, TILE, width, squares, lower, sums)
+    for begin in range(0, sums.shape[1], width):
+        wipe(sums, begin + d, begin + width)
 
 
 @kernel
@@ -66,90 +91,216 @@ def wide_tied_block(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
     origin: Floats,  # (2, d) in: the reference, and g from there
-    factor: Floats,  # (m, columns, lanes) in: panels of W, lower triangular; their type is that of the arithmetic
-    panels: Floats,  # (m, columns, lanes) in: of whitened means, see above
-    k: int,
+    factor: Floats,  # (fours of d, d + 1) in: W, lower triangular, and 0; its type is that of the arithmetic
+    lines: Floats,  # (fours of k, columns) in: of whitened means, see above
+    plain: bool,  # whether g is 0, and rows may be taken as they are
     mode: int,
     notes: NDArray[np.float64],  # (n,) in or out, as ``mode`` has it; or none
-    sums: NDArray[np.float64],  # (fours of k, columns in whole vectors) added to: sum w r (x, ., 1)
-    scatter: NDArray[np.float64],  # (d, d) in whole vectors, added to: sum w x x', lower triangle
+    mass: NDArray[np.float64],  # (k,) added to: sum w r
+    sums: NDArray[np.float64],  # (fours of k, columns in whole vectors) added to: sum w r x
+    scatter: NDArray[
+        np.float64
+    ],  # (fours of d, columns in whole vectors) added to: sum w x x', lower triangle
     totals: NDArray[np.float64],  # (2,) added to
 ) -> None:
     """Read once, tile by tile: whiten, score as round groups, share out, add up."""
-    d, width = rows.shape[1], sums.shape[1]
-    tile, y = blank_tile(width, d + 1, panels), blank_tile(width, d + 1, panels)
-    scores = np.zeros(len(panels) * panels.shape[2] * TILE, panels.dtype)
-    work = np.empty((4, TILE), panels.dtype)
-    w, here = np.zeros(TILE, panels.dtype), np.zeros(TILE)
-    squares = False  # no literal: each would be compiled for itself
+    d, k, high, width = rows.shape[1], len(mass), len(scatter), sums.shape[1]
+    copy, turned, y = blank(TILE, width, lines), blank(high + 1, TILE, lines), blank(high + 1, TILE, lines)
+    scores, work, w, here = room_for(lines)
+    lower, all_of_it, squares = True, False, False  # no literals: each would be compiled for itself
+    none = np.empty(0)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
-        load_rows(rows, weights, origin, first, squares, tile, w)
-        multiply_tile(tile, factor, d, y)
-        write_half_squares(y, d)
+        absent = take_weights(weights, first, len(rows), w)
         take_notes(notes, first, here)
-        multiply_tile(y, panels, k, scores)
-        share_out(scores, k, w, here, mode, work, totals)
+        tile, direct = tile_at(rows, first, plain and not absent, copy)
+        for slab in range(TILE * lines.itemsize // (SLAB * BYTES)):
+            at = slab * SLAB * BYTES // lines.itemsize
+            bring_slab(rows, origin, first, at, w, direct, tile, turned)
+            score_slab(factor, turned, d, squares, lower, at, y, rows, min(first + at + TILE, len(rows) - 1))
+            write_half_squares(y, d, high, at, SLAB * BYTES // lines.itemsize)
+            score_slab(lines, y, high + 1, squares, all_of_it, at, scores, rows, 0)
+        share_out(scores.reshape(-1), k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
-        add_tile(scores, tile, sums)
-        weigh_rows(tile, w, y)  # whitened rows have served
-        add_tile(y, tile, scatter)
+        add_shares(scores, w, mass, none)
+        add_tile(scores, tile, TILE, width, squares, all_of_it, sums)
+        if weigh_rows(turned, w, high, y):  # whitened rows have served
+            add_tile(y, tile, TILE, width, squares, lower, scatter)
+        else:
+            add_tile(turned, tile, TILE, width, squares, lower, scatter)
+    wipe(sums, d, width)
+    wipe(scatter, d, width)
+
+
+# --- before and after --------------------------------------------------------------------------------------------
 
 
 @kernel
-def load_rows(
+def write_lines(
+    means: NDArray[np.float64],  # (k, d) in: mu from g
+    factors: NDArray[np.float64],  # (k, d), or (k, 1) of round groups, in: s
+    constants: NDArray[np.float64],  # (k,) in
+    lines: Floats,  # (fours of k, columns) out: (s^2 mu | -s^2 / 2 or -s^2 | the rest), slopes and squares in fours
+) -> None:
+    """Lines to multiply rows with. The rest is the square's that the numbers complete as they were rounded:
+
+    a x - p x^2 / 2  =  a^2 / (2 p) - p (x - a / p)^2 / 2
+    """
+    k, d = means.shape
+    high, squares = fours_of(d), factors.shape[1] > 1
+    for c in range(k):
+        square = 0.0
+        for j in range(d):
+            s = factors[c, j if squares else 0]
+            slope, precision = lines.dtype.type(s * s * means[c, j]), lines.dtype.type(s * s)
+            lines[c, j] = slope
+            square += np.float64(slope) * np.float64(slope) / np.float64(precision)
+            if squares:
+                lines[c, high + j] = -precision / 2
+        if not squares:
+            lines[c, high] = -(factors[c, 0] ** 2)
+        lines[c, lines.shape[1] - 1] = constants[c] - 0.5 * square
+
+
+@kernel
+def bring_home(
+    mass: NDArray[np.float64],  # (k,) in
+    sums: NDArray[np.float64],  # (k or more, columns in whole vectors) in: as a block leaves them
+    halves: NDArray[np.float64],  # (k,) in, of round groups; or none
+    means: NDArray[np.float64],  # (k, d) in: the last ones, from g
+    shifts: NDArray[np.float64],  # (k, d) out: the new ones from there; 0 where nobody has a share
+    scatters: NDArray[np.float64],  # (k, d) out: sum w r x^2 - sum w r x mean; or (k, 1), columns together
+) -> None:
+    """What squares and sums say of the new means."""
+    k, d = means.shape
+    for c in range(k):
+        total = 0.0 if len(halves) == 0 else 2.0 * halves[c]
+        for j in range(d):
+            mean = sums[c, j] / mass[c] if mass[c] > 0.0 else 0.0
+            shifts[c, j] = mean - means[c, j] if mass[c] > 0.0 else 0.0
+            if len(halves):
+                total -= mean * sums[c, j]
+            else:
+                scatters[c, j] = max(sums[c, sums.shape[1] // 2 + j] - mean * sums[c, j], 0.0)
+        if len(halves):
+            scatters[c, 0] = max(total, 0.0)
+
+
+# --- tiles --------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def wipe(sums: NDArray[np.float64], first: int, last: int) -> None:
+    """No sums where there is no column: vectors that reached into the next row may have brought anything."""
+    for c in range(len(sums)):
+        for j in range(first, last):
+            sums[c, j] = 0.0
+
+
+@kernel
+def take_weights(weights: NDArray[np.float64], first: int, n: int, w: Floats) -> int:
+    """The weights of the rows of a tile, 0 from row ``n`` of the block on; how many are 0."""
+    here = weights[first : min(first + TILE, n)]
+    absent = TILE - len(here)
+    for i in range(len(here)):
+        w[i] = here[i]
+        absent += 1 if here[i] == 0.0 else 0
+    for i in range(len(here), TILE):
+        w[i] = 0.0
+    return absent
+
+
+@kernel
+def tile_at(rows: Floats, first: int, whole: bool, copy: Floats) -> tuple[Floats, bool]:
+    """Rows of a table as they lie there, if all of a tile are there and may be read so; or where to copy them to.
+
+    Products read columns in fours and whole vectors: enough cells must follow the last, and columns come in fours.
+    """
+    d = rows.shape[1]
+    follows = (len(rows) - first - TILE) * d >= vectors_of(d, copy.itemsize) - d
+    direct = (
+        whole and first + TILE <= len(rows) and follows and d % FEW == 0 and rows.itemsize == copy.itemsize
+    )
+    tile = view_rows(rows, first, copy) if direct else copy
+    return tile, direct
+
+
+@kernel
+def bring_slab(
     rows: Floats,  # (n, d) in
-    weights: NDArray[np.float64],  # (n,) in
     origin: Floats,  # (2, d) in: a point among the rows, and a step from it
     first: int,
-    squares: bool,
-    tile: Floats,  # (TILE, stride) out: (x, x^2, .), both in whole vectors, or (x, ||x||^2 / 2, .); x = 0 if absent
-    w: Floats,  # (TILE,) out: 0 beyond the last row
+    at: int,
+    w: Floats,  # (TILE,) in
+    direct: bool,
+    tile: Floats,  # (TILE, stride) out, unless it is ``direct``: x, or 0 if absent
+    turned: Floats,  # (columns, stride) out: (x, ||x||^2 / 2), x in fours of columns
 ) -> None:
-    """The rows from ``first`` on, x = (cell - point) - step. These are not added up, see ``lanes.load_tile``."""
-    d, there = rows.shape[1], min(TILE, len(rows) - first)
-    for i in range(there):
-        w[i] = weights[first + i]
-    for i in range(there, TILE):
-        w[i] = 0.0
-    last = len(rows) - 1
-    if squares:
-        high = whole(d, BYTES // tile.itemsize)
-        for i in range(TILE):
-            carry_squares(rows, min(first + i, last), origin, w, tile, i, high)
-    else:
-        for i in range(TILE):
-            carry_length(rows, min(first + i, last), origin, w, tile, i, d)
+    """Rows of a tile, x = (cell - point) - step, as lanes. These are not added up, see ``lanes.load_tile``."""
+    lanes = BYTES // turned.itemsize
+    if not direct:
+        for four in range(SLAB * lanes // FOUR):
+            i = at + FOUR * four
+            carry_rows(rows, first + i, origin, w, tile, i)
+    for vector in range(SLAB):
+        i = at + vector * lanes
+        turn_rows(tile, i, fours_of(rows.shape[1]), w, turned)
 
 
 @kernel
-def blank_tile(columns: int, ones: int, like: Floats) -> Floats:
-    """(TILE, stride) zeros, and ones in a column: nobody writes there again."""
-    tile = np.zeros((TILE, stride_of(columns, like.itemsize)), like.dtype)
-    for i in range(TILE):
-        tile[i, ones] = 1.0
-    return tile
+def blank(lines: int, width: int, like: Floats) -> Floats:
+    """(lines, stride) zeros, every line of which begins with a cache line."""
+    cells = stride(width, like.itemsize)
+    return zeros(lines * cells, like).reshape((lines, cells))
 
 
-@lane_sum_kernel
-def write_half_squares(tile: Floats, d: int) -> None:
-    """(x, ||x||^2 / 2, 1) of every row."""
-    zero = tile.dtype.type(0)
+@kernel
+def room_for(lines: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.float64]]:
+    """(lines, TILE) scores, (4, TILE) for sharing them out, and (TILE,) weights and notes."""
+    scores, work = zeros(len(lines) * TILE, lines), zeros(4 * TILE, lines)
+    return scores.reshape((len(lines), TILE)), work.reshape((4, TILE)), zeros(TILE, lines), np.zeros(TILE)
+
+
+@kernel
+def write_half_squares(turned: Floats, d: int, to: int, at: int, some: int) -> None:
+    """||y||^2 / 2 of some rows."""
+    zero = turned.dtype.type(0)
     half = (zero + 1) / 2
-    for i in range(TILE):
-        total = zero
-        for j in range(d):
-            total += tile[i, j] * tile[i, j]
-        tile[i, d] = half * total
-        tile[i, d + 1] = 1.0
+    line = turned[to, at : at + some]
+    line[:] = zero
+    for j in range(d):
+        y = turned[j, at : at + some]
+        for i in range(some):
+            line[i] += y[i] * y[i]
+    for i in range(some):
+        line[i] *= half
 
 
 @kernel
-def weigh_rows(tile: Floats, w: Floats, out: Floats) -> None:
-    """w x of every row."""
+def weigh_rows(turned: Floats, w: Floats, lines: int, out: Floats) -> bool:
+    """w x of every row; or nothing, if all weights are 1, or 0 of rows that are zeros anyway. Tells which."""
+    others = 0
     for i in range(TILE):
-        a = w[i]
-        for j in range(tile.shape[1]):
-            out[i, j] = a * tile[i, j]
+        others += 1 if w[i] != 0.0 and w[i] != 1.0 else 0
+    if others:
+        for j in range(lines):
+            for i in range(TILE):
+                out[j, i] = w[i] * turned[j, i]
+    return others > 0
+
+
+@kernel
+def add_shares(
+    shares: Floats,  # (k or more, TILE) in: w r
+    squares: Floats,  # (TILE or more,) in: ||x||^2 / 2
+    mass: NDArray[np.float64],  # (k,) added to: sum w r
+    halves: NDArray[np.float64],  # (k,) added to: sum w r ||x||^2 / 2; or none
+) -> None:
+    """What needs no product."""
+    for c in range(len(mass)):
+        total, half = sum_lanes(shares, c, squares)
+        mass[c] += total
+        if len(halves):
+            halves[c] += half

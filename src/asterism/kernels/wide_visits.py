@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 
 from asterism.kernels.claims import wide_blocks, wide_tied_blocks
 from asterism.kernels.normals import Floats, Kind, Normals, Vector, near
-from asterism.kernels.products import panels_of
-from asterism.kernels.vectors import BYTES, FOUR
-from asterism.kernels.visits import AllBlocks, GaussianTotals, OneMatrix, Visit, over
+from asterism.kernels.products import whole_fours, whole_vectors
+from asterism.kernels.vectors import BYTES
+from asterism.kernels.visits import NEAR, AllBlocks, GaussianTotals, OneMatrix, Visit, over, symmetric
+from asterism.kernels.wide import bring_home, write_lines
+from asterism.kernels.wide_full import wide_full_block
 
-FEWEST = 24  # columns from which on products are faster
+FEWEST, FEWEST_FULL = (
+    (4, 8) if BYTES == 64 else (16, 16)
+)  # columns from which on products are faster; full matrices
 MOST_BYTES = 16 << 20  # of the sums of all blocks of a table
 
 
@@ -54,24 +59,23 @@ class WideVisit(Wide):
 
     def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
         super().__init__(normals, reference, log_weights, kind)
-        precisions = normals.squared_factors
-        self._round = precisions.shape[1] < self.d
-        self._panels, columns = linear(normals.apart * precisions, precisions, self.constants, kind)
-        self._high = columns - 1 - precisions.shape[1]  # where squares begin
-        self._ones = columns - 1  # where masses are
-        self._origin = near(reference, normals.middle, kind)
-        room = room_for(self.k, columns, kind)
-        self._shape = np.array([*room, self._ones])
-        self._room(room)
+        self._squares = normals.factors.shape[1] == self.d
+        self._seen = seen_from(normals, reference, kind)
+        self._lines = lines_of(self._seen.means, normals.factors, self.constants, kind)
+        high = whole_vectors(self.d, kind.itemsize)  # where squares begin
+        room = len(self._lines), 2 * high if self._squares else high
+        self._shape = np.array([self.k, *room])
+        self._room(room, (0 if self._squares else self.k,))
 
     def visit(self, task: WideBlocks) -> None:
-        """sum w r (x, ||x||^2 / 2, 1) or sum w r (x, x^2, 1) of every group, x from the middle."""
+        """sum w r x of every group, and sum w r x^2 or sum w r ||x||^2 / 2, x from one point."""
+        seen = self._seen
         wide_blocks(
             *task.table,
-            self._origin,
-            self._panels,
-            self.k,
-            not self._round,
+            seen.origin,
+            self._lines,
+            self._squares,
+            seen.plain,
             *task.how,
             self._shape,
             task.sums,
@@ -79,14 +83,9 @@ class WideVisit(Wide):
 
     def totals(self, sums: Vector) -> GaussianTotals:
         """Squares less squares of the shifts; of round groups columns together."""
-        heights, mass, moments = self._parts(sums)
-        first, second = moments[: self.k, : self.d], moments[: self.k, self._high : self._ones]
-        means = over(first, mass)
-        between = means * first
-        if self._round:
-            second, between = 2.0 * second, between.sum(axis=1, keepdims=True)
-        shifts = np.where(mass[:, None] > 0, means - self.normals.apart, 0.0)
-        scatters = np.maximum(second - between, 0.0)
+        heights, mass, moments, halves = self._parts(sums)
+        shifts, scatters = np.empty((self.k, self.d)), np.empty(self.normals.factors.shape)
+        bring_home(mass, moments, halves, self._seen.means, shifts, scatters)
         return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
 
 
@@ -95,36 +94,90 @@ class WideTiedVisit(Wide, OneMatrix):
 
     def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
         super().__init__(normals, reference, log_weights, kind)
-        self._factor = normals.once("panels", kind, lambda: panels_of(normals.factors[0], kind))
-        self._panels, columns = linear(normals.whitened, np.ones((self.k, 1)), self.constants, kind)
-        self._origin = near(reference, normals.middle, kind)
-        first, width = room_for(self.k, columns, kind), room_for(1, self.d, kind)[1]
-        self._shape = np.array([*first, columns - 1, width])
-        self._room(first, (width, width))
+        self._factor = normals.once("fours", kind, lambda: in_fours(normals.factors[0], kind))
+        self._seen = seen_from(normals, reference, kind)
+        self._apart = self._seen.means
+        whitened = self._apart @ normals.factors[0].T
+        self._lines = lines_of(whitened, np.ones((self.k, 1)), self.constants, kind)
+        width = whole_vectors(self.d, kind.itemsize)
+        self._shape = np.array([self.k, len(self._lines), width, len(self._factor)])
+        self._room((len(self._lines), width), (len(self._factor), width))
 
     def visit(self, task: WideBlocks) -> None:
-        """sum w r (x, ., 1) of every group, and one sum w x x', x from the middle."""
+        """sum w r x of every group, and one sum w x x', x from one point."""
+        seen = self._seen
         wide_tied_blocks(
-            *task.table, self._origin, self._factor, self._panels, self.k, *task.how, self._shape, task.sums
+            *task.table, seen.origin, self._factor, self._lines, seen.plain, *task.how, self._shape, task.sums
         )
 
 
-def linear(slopes: Vector, precisions: Vector, constants: Vector, kind: Kind) -> tuple[Floats, int]:
-    """Panels of (slopes | precisions | constants) as ``kernels.wide`` multiplies them, and their columns.
+class WideFullVisit(Visit):
+    """A matrix a group; sums are about one point, scatters about the model's means."""
 
-    Of the numbers as they were rounded: the constant belongs to the square that they complete,
-    slope x - precision x^2 / 2 = slope^2 / (2 precision) - precision (x - slope / precision)^2 / 2.
-    """
-    a, p = slopes.astype(kind).astype(np.float64), precisions.astype(kind).astype(np.float64)
-    heights = constants - 0.5 * (a * a / p).sum(axis=1)
-    (k, d), m = a.shape, p.shape[1]
-    high = d if m < d else room_for(k, d, kind)[1]
-    lines = np.zeros((k, high + m + 1))
-    lines[:, :d], lines[:, high:-1], lines[:, -1] = a, -p if m < d else -0.5 * p, heights
-    return panels_of(lines, kind), lines.shape[1]
+    def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
+        super().__init__(normals, reference, log_weights, kind)
+        self._seen = seen_from(normals, reference, kind)
+        high, width = whole_fours(self.d), whole_vectors(self.d, kind.itemsize)
+        self._means = np.zeros((whole_fours(self.k), width), kind)
+        self._means[: self.k, : self.d] = self._seen.means
+        self._factors = np.zeros((self.k, high, high + 1), kind)
+        self._factors[:, : self.d, : self.d] = normals.factors
+        self._factors[:, : self.d, -1] = -normals.whiten(self._seen.means)
+        self._heights = self.constants.astype(kind)
+        self._room(self._means.shape, (self.k, high, width))
+
+    def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
+        """sum w r x, x from one point, and the lower triangle of sum w r z z', z = x - mu, of every group."""
+        (sums, (heights, mass, first, lower)), seen = self._empty(), self._seen
+        wide_full_block(
+            rows, weights, seen.origin, self._means, self._factors, self._heights, seen.plain, mode, notes,
+            mass, first, lower, heights,
+        )  # fmt: skip
+        return sums
+
+    def totals(self, sums: Vector) -> GaussianTotals:
+        """Lower triangles become matrices about the new means."""
+        heights, mass, first, lower = self._parts(sums)
+        means = over(first[: self.k, : self.d], mass)
+        shifts = np.where(mass[:, None] > 0, means - self._seen.means, 0.0)
+        scatters = symmetric(lower, self.d)
+        scatters -= shifts[:, :, None] * (mass[:, None] * shifts)[:, None, :]
+        return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
 
 
-def room_for(k: int, columns: int, kind: Kind) -> tuple[int, int]:
-    """Whole fours of groups, whole vectors of columns."""
-    lanes = BYTES // kind.itemsize
-    return -(-k // FOUR) * FOUR, -(-columns // lanes) * lanes
+class Seen(NamedTuple):
+    """Means from a point."""
+
+    means: Vector  # (k, d)
+    origin: Floats  # (2, d) the point, as a reference and a step from there
+    plain: bool  # whether it is 0: rows are then taken as they are
+    near: bool  # whether squares of what is so far may be subtracted from each other
+
+
+def seen_from(normals: Normals, reference: Vector, kind: Kind) -> Seen:
+    """The means from 0, if they are half as far from there as what is near enough, or from amid them."""
+    which = ("seen", reference.tobytes())
+    found: Seen = normals.once(which, kind, lambda: _seen(normals, reference, kind))
+    return found
+
+
+def _seen(normals: Normals, reference: Vector, kind: Kind) -> Seen:
+    means = reference + normals.offsets
+    if normals.farthest(means) <= 0.5 * NEAR[kind]:
+        return Seen(means, np.zeros((2, len(reference)), kind), True, True)
+    return Seen(normals.apart, near(reference, normals.middle, kind), False, normals.reach <= NEAR[kind])
+
+
+def lines_of(means: Vector, factors: Vector, constants: Vector, kind: Kind) -> Floats:
+    """(fours of k, columns) lines as ``kernels.wide`` multiplies them; means (k, d), factors (k, d) or (k, 1)."""
+    (k, d), high = means.shape, whole_fours(means.shape[1])
+    lines = np.zeros((whole_fours(k), high + (high if factors.shape[1] == d else 1) + 1), kind)
+    write_lines(means, factors, constants, lines)
+    return lines
+
+
+def in_fours(lines: Vector, kind: Kind) -> Floats:
+    """(fours of k, d + 1) of (k, d), zeros added."""
+    out = np.zeros((whole_fours(len(lines)), lines.shape[1] + 1), kind)
+    out[: len(lines), :-1] = lines
+    return out
