@@ -66,9 +66,7 @@ def wide_blocks(
     mode: int,
     notes: NDArray[np.float64],
     shape: NDArray[np.int64],  # (3,) in: how many groups, and the shape of the sums that ``wide_block`` wants
-    sums: NDArray[
-        np.float64
-    ],  # (blocks, length) out: totals, masses, sums, halves of the blocks that were taken
+    sums: NDArray[np.float64],  # (blocks, length) out: totals, masses, sums, halves of those that were taken
 ) -> None:
     """Visit blocks until none is left."""
     n, size, begin = len(rows), len(weights), 2 + shape[0]
@@ -108,9 +106,7 @@ def wide_tied_blocks(
     mode: int,
     notes: NDArray[np.float64],
     shape: NDArray[np.int64],  # (4,) in: how many groups, the shape of the sums, and lines of the scatter
-    sums: NDArray[
-        np.float64
-    ],  # (blocks, length) out: totals, masses, sums, scatter of the blocks that were taken
+    sums: NDArray[np.float64],  # (blocks, length) out: totals, masses, sums, scatter of those that were taken
 ) -> None:
     """Visit blocks until none is left."""
     n, size, begin = len(rows), len(weights), 2 + shape[0]

@@ -101,9 +101,7 @@ def add_tile(
     width: int,  # columns in whole vectors
     squares: bool,
     lower: bool,  # whether only the lower triangle of a square matrix is asked for; others are right in part
-    sums: NDArray[
-        np.float64
-    ],  # (fours of groups, width) added to, or of squares (fours of groups, twice the width)
+    sums: NDArray[np.float64],  # (fours of groups, width) added to; of squares, twice the width
 ) -> None:
     """What the rows add up to by their shares, or their squares, after these. Columns wait while groups pass by."""
     lanes = BYTES // tile.itemsize

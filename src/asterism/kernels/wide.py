@@ -7,8 +7,8 @@ A row is written out so that its scores are linear in it:
     tied      (y, ||y||^2 / 2)  of y = W x, as round groups of s = 1
 
 and all that is asked of it are sums of shares times x, and x^2 or ||x||^2 / 2. Squares of what is far are subtracted
-from each other, so x and mu are taken about a point g amid the means, and only where the means are near it
-(``visits.NEAR``).
+from each other, so x and mu are taken about a point g, 0 or one amid the means, and only where the means are near it
+(``visits.NEAR``). From 0, rows are read where they lie.
 
 For few columns, and where means are far apart, there are ``spherical``, ``diagonal`` and ``tied``.
 """
@@ -50,9 +50,7 @@ def wide_block(
     mode: int,
     notes: NDArray[np.float64],  # (n,) in or out, as ``mode`` has it; or none
     mass: NDArray[np.float64],  # (k,) added to: sum w r
-    sums: NDArray[
-        np.float64
-    ],  # (fours of k, columns in whole vectors) added to: sum w r x, or sum w r (x, x^2)
+    sums: NDArray[np.float64],  # (fours of k, columns in vectors) added to: sum w r x, or sum w r (x, x^2)
     halves: NDArray[np.float64],  # (k,) added to, of round groups: sum w r ||x||^2 / 2
     totals: NDArray[np.float64],  # (2,) added to
 ) -> None:
@@ -98,9 +96,7 @@ def wide_tied_block(
     notes: NDArray[np.float64],  # (n,) in or out, as ``mode`` has it; or none
     mass: NDArray[np.float64],  # (k,) added to: sum w r
     sums: NDArray[np.float64],  # (fours of k, columns in whole vectors) added to: sum w r x
-    scatter: NDArray[
-        np.float64
-    ],  # (fours of d, columns in whole vectors) added to: sum w x x', lower triangle
+    scatter: NDArray[np.float64],  # (fours of d, columns in vectors) added to: sum w x x', lower triangle
     totals: NDArray[np.float64],  # (2,) added to
 ) -> None:
     """Read once, tile by tile: whiten, score as round groups, share out, add up."""
