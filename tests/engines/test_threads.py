@@ -263,3 +263,36 @@ def test_a_crew_serves_many_walks_and_is_gone_after_the_last():
             ThreadEngine(3).walk(source, visit, merged)
     assert len(names) <= 3  # the calling thread and two helpers, always the same
     assert threading.active_count() == before
+
+
+def test_a_job_waits_for_those_at_it_and_lets_nobody_begin_afterwards():
+    entered, leave, done = threading.Event(), threading.Event(), []
+
+    def work():
+        entered.set()
+        leave.wait(30)
+        done.append(1)
+
+    job = threads.Job(work)
+    with threads.crew() as helpers:
+        helpers.give(job, 1)
+        assert entered.wait(30)
+        threading.Timer(0.05, leave.set).start()
+        job.close()
+        assert done == [1]
+        helpers.give(job, 1)  # too late
+    assert done == [1]
+
+
+def test_a_failed_walk_leaves_the_crew_ready_for_the_next():
+    source = SmallBlocks(table())
+
+    def fail(block):
+        raise ValueError("no")
+
+    with threads.crew():
+        want = ThreadEngine(1).walk(source, trace, merged)
+        for _ in range(20):
+            with pytest.raises(ValueError, match="no"):
+                ThreadEngine(3).walk(source, fail, merged)
+            assert ThreadEngine(3).walk(source, trace, merged) == want

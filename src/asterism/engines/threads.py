@@ -11,7 +11,7 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -41,13 +41,14 @@ class ThreadEngine:
         # A visit that itself walks a table stays on its own thread: pools are never nested.
         n_threads = 1 if _visiting.yes else min(self.n_threads, parts.count)
         with one_blas_thread(), crew() as helpers:
+            job = Job(work.run)
             try:
-                helpers.begin(work.run, n_threads - 1)
+                helpers.give(job, n_threads - 1)
                 work.run()
-                helpers.rest()
+                job.close()
             except BaseException as stopped:  # Ctrl-C between two blocks, or no thread to be had
                 work.fail(stopped)
-                helpers.rest()  # each ends with the block it is on
+                job.close()  # each ends with the block it is on
         if work.failure is not None:
             raise work.failure
         return work.result()
@@ -135,33 +136,55 @@ _visiting = _Visiting()
 # --- helpers ------------------------------------------------------------------------------------------------------
 
 
+class Job:
+    """Work that several threads do together, and who is at it.
+
+    All of it is told by those who work: so Ctrl-C, which may strike the calling thread anywhere, loses no count.
+    """
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work  # it raises nothing
+        self._lock = threading.Lock()
+        self._busy, self._closed = 0, False
+        self._ended: SimpleQueue[None] = SimpleQueue()
+
+    def help(self) -> None:
+        """Do it, on a thread that helps; who comes too late finds it closed."""
+        with self._lock:
+            if self._closed:
+                return
+            self._busy += 1
+        try:
+            self._work()
+        finally:
+            with self._lock:
+                self._busy -= 1
+            self._ended.put(None)
+
+    def close(self) -> None:
+        """Let nobody begin any more, and wait for those at work."""
+        with self._lock:
+            self._closed = True
+        while self._busy:
+            with suppress(Empty):
+                self._ended.get(timeout=1.0)
+
+
 class Crew:
-    """Threads that wait for work. Handing it over takes a hundredth of a millisecond, a tenth with futures."""
+    """Threads that wait for jobs. Handing one over takes a hundredth of a millisecond, a tenth with futures."""
 
     def __init__(self) -> None:
         self._threads: list[threading.Thread] = []
-        self._given: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._ended: SimpleQueue[None] = SimpleQueue()
-        self._busy = 0  # pieces of work that were given, and have not ended
+        self._given: SimpleQueue[Job | None] = SimpleQueue()
 
-    def begin(self, work: Callable[[], None], times: int) -> None:
-        """Let so many threads do this work, which raises nothing."""
+    def give(self, job: Job, times: int) -> None:
+        """Let so many threads help."""
         while len(self._threads) < times:
             helper = threading.Thread(target=self._help, name=f"asterism_{len(self._threads)}", daemon=True)
             helper.start()
             self._threads.append(helper)
         for _ in range(times):
-            self._busy += 1
-            self._given.put(work)
-
-    def rest(self) -> None:
-        """Wait for those at work; who has not begun by now would find nothing left to do."""
-        while self._busy:
-            try:
-                self._given.get_nowait()
-            except Empty:
-                self._ended.get()
-            self._busy -= 1
+            self._given.put(job)
 
     def leave(self) -> None:
         """End all threads."""
@@ -171,9 +194,8 @@ class Crew:
             helper.join()
 
     def _help(self) -> None:
-        while (work := self._given.get()) is not None:
-            work()
-            self._ended.put(None)
+        while (job := self._given.get()) is not None:
+            job.help()
 
 
 class _Here(threading.local):
