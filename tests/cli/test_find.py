@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -332,8 +334,8 @@ def test_interrupted_search_is_the_best_so_far_and_strict_refuses_it(here, monke
     assert left_behind(here / "t-groups") == FILES
 
 
-def interrupted(folder, ready: str, seconds: float = 60.0) -> subprocess.Popen[bytes]:
-    """Run ``asterism find`` on t.csv, with Ctrl-C as soon as the file ``ready`` appears."""
+def interrupted(folder, ready: Callable[[], bool], seconds: float = 60.0) -> subprocess.Popen[bytes]:
+    """Run ``asterism find`` on t.csv, with Ctrl-C as soon as it is ``ready``."""
     code = (
         "import pathlib, time\n"
         "from asterism.engines import loop\n"
@@ -345,14 +347,13 @@ def interrupted(folder, ready: str, seconds: float = 60.0) -> subprocess.Popen[b
         "    if len(passes) == 2: time.sleep(60)\n"
         "    advance(*args)\n"
         "loop._advance = slowly\n"
-        "pathlib.Path('started').touch()\n"
         "main(['find', 't.csv'])"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     give_up = time.monotonic() + seconds
-    while not (folder / ready).exists() and process.poll() is None and time.monotonic() < give_up:
+    while not ready() and process.poll() is None and time.monotonic() < give_up:
         time.sleep(0.02)
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
@@ -362,7 +363,7 @@ def interrupted(folder, ready: str, seconds: float = 60.0) -> subprocess.Popen[b
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to one process there")
 def test_interrupt_keeps_the_best_so_far_and_says_so(here) -> None:
     blobs(here / "t.csv")
-    process = interrupted(here, "pass2")
+    process = interrupted(here, (here / "pass2").exists)
     out, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
     assert b"interrupted" in out + errors
@@ -372,9 +373,17 @@ def test_interrupt_keeps_the_best_so_far_and_says_so(here) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to one process there")
 def test_interrupt_before_anything_is_found_writes_nothing(here) -> None:
-    os.mkfifo(here / "t.csv")  # reading it waits for a writer that never comes
-    process = interrupted(here, "started")
+    os.mkfifo(here / "t.csv")  # reading it waits for a writer, which comes and says nothing
+    writers = []
+
+    def is_read() -> bool:
+        with suppress(OSError):  # nobody reads it yet: Python is importing, and may lose Ctrl-C meanwhile
+            writers.append(os.open(here / "t.csv", os.O_WRONLY | os.O_NONBLOCK))
+        return bool(writers)
+
+    process = interrupted(here, is_read)
     out, errors = process.communicate(timeout=60)
+    os.close(writers[0])
     assert process.returncode == 130, errors
     assert out == b""
     assert b"Traceback" not in errors
