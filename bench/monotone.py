@@ -2,8 +2,8 @@
 
     python -m bench.monotone [cases]
 
-Any structure, k = 1..4, d = 1..4, 8..59 rows; every fortieth has 24 columns and 60 rows more, for which there are
-other kernels. Weights, missing cells, priors, offsets and units. The bar: no step that a run keeps lowers the
+Any structure, k = 1..4, d = 1..4, 8..59 rows; every fortieth has 24 columns and 60 rows more, as kernels differ with
+the number of columns. Weights, missing cells, priors, offsets and units. The bar: no step that a run keeps lowers the
 log-likelihood (log-posterior) by more than 1e-10 of its size.
 
 Beside it stands the largest fall of plain steps, of which a run takes back those beyond 1e-10 and ends there. Cases
