@@ -39,18 +39,19 @@ def in_fours(lines: np.ndarray, kind: np.dtype) -> np.ndarray:
 
 @EACH
 @pytest.mark.parametrize(("k", "columns"), GROUPS)
-@pytest.mark.parametrize("squares", [False, True])
-def test_scores_are_products_with_every_group(kind, k, columns, squares):
+@pytest.mark.parametrize("besides", ["nothing", "halves", "squares"])
+def test_scores_are_products_with_every_group(kind, k, columns, besides):
     rng = np.random.default_rng(k)
-    turned = tile_of(rng, columns, TILE, kind)
-    lines = rng.normal(size=(k, (2 if squares else 1) * columns + 1))
+    columns = whole_fours(columns)
+    turned = tile_of(rng, columns + 1, TILE, kind)
+    more = {"nothing": 0, "halves": 1, "squares": columns}[besides]
+    lines = rng.normal(size=(k, columns + more + 1))
     scores = np.full((whole_fours(k), TILE), np.nan, kind)
     for at in slabs(kind):
-        score_slab(in_fours(lines, kind), turned, columns, squares, False, at, scores, turned, 0)
+        score_slab(in_fours(lines, kind), turned, columns, False, at, scores, turned, 0)
     x = turned[:, :TILE].astype(float)
-    want = lines[:, :columns] @ x + lines[:, -1:]
-    if squares:
-        want += lines[:, columns:-1] @ x**2
+    beside = x[columns:] if besides == "halves" else x[:more] ** 2
+    want = lines[:, :columns] @ x[:columns] + lines[:, columns:-1] @ beside + lines[:, -1:]
     assert np.allclose(scores[:k], want, atol=100 * columns * np.finfo(kind).eps)
     assert not scores[k:].any()
 
@@ -59,12 +60,13 @@ def test_scores_are_products_with_every_group(kind, k, columns, squares):
 @pytest.mark.parametrize("d", [1, 4, 6, 9, 14, 24, 27, 33, 50, 100])
 def test_a_triangle_times_every_row(kind, d):
     rng = np.random.default_rng(d)
-    turned, lower = tile_of(rng, d, TILE, kind), np.tril(rng.normal(size=(d, d)))
-    out = np.full((whole_fours(d), turned.shape[1]), np.nan, kind)
+    high, lower = whole_fours(d), np.tril(rng.normal(size=(d, d)))
+    turned, lines = tile_of(rng, high, TILE, kind), np.zeros((high, high + 1), kind)
+    lines[:d, :d] = lower
+    out = np.full((high, turned.shape[1]), np.nan, kind)
     for at in slabs(kind):
-        lines = in_fours(np.column_stack([lower, np.zeros(d)]), kind)
-        score_slab(lines, turned, d, False, True, at, out, turned, 0)
-    x = turned[:, :TILE].astype(float)
+        score_slab(lines, turned, high, True, at, out, turned, 0)
+    x = turned[:d, :TILE].astype(float)
     assert np.allclose(out[:d, :TILE], lower @ x, atol=40 * d * np.finfo(kind).eps)
 
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel, lane_sum_kernel
 from asterism.kernels.lanes import TILE, load_tile, unload_tile
-from asterism.kernels.shares import LOOK, bring_notes, lane_mass, share_out, take_notes
+from asterism.kernels.sharers import SCALE
+from asterism.kernels.shares import LOOK, bring_notes, settle, share_out, take_notes
 
 GROUPS = 8  # scored together: their scores stay in the first cache while columns pass by
 
@@ -41,7 +42,7 @@ def diagonal_block(
     tile = np.zeros(width * TILE, lines.dtype)
     scores = np.zeros(moments.shape[1] * TILE, lines.dtype)
     work = np.empty((4, TILE), lines.dtype)
-    w, here = np.zeros(TILE, lines.dtype), np.zeros(TILE)
+    w, here, spare = np.zeros(TILE, lines.dtype), np.zeros(TILE), np.empty(k)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         load_tile(rows, weights, origin, first, tile, w)
@@ -51,8 +52,7 @@ def diagonal_block(
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
-        for c in range(k):
-            mass[c] += lane_mass(scores[c * TILE : (c + 1) * TILE])
+        settle(scores.reshape((-1, TILE)), work[SCALE], w, mass, spare)
         if near:
             add_squares(scores, tile, moments[0], moments[1])
             continue

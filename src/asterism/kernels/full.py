@@ -19,7 +19,8 @@ from asterism.kernels.lanes import (
     unload_tile,
     weigh_tile,
 )
-from asterism.kernels.shares import LOOK, bring_notes, lane_mass, pick_rows, share_out, take_notes
+from asterism.kernels.sharers import SCALE
+from asterism.kernels.shares import LOOK, bring_notes, pick_rows, settle, share_out, take_notes
 
 GATHER_COLUMNS = 16  # from so many columns on, products are dearer than putting rows side by side
 LANES = 16  # gathered rows are padded to a multiple of this
@@ -50,7 +51,7 @@ def full_block(
     scores = np.empty(k * TILE, offsets.dtype)
     y, work = np.empty(LINES * TILE, offsets.dtype), np.empty((4, TILE), offsets.dtype)
     w, r = np.zeros(TILE, offsets.dtype), np.zeros(TILE, offsets.dtype)
-    here = np.zeros(TILE)
+    here, shared, spare = np.zeros(TILE), np.empty(k), np.empty(k)
     pick = np.empty(TILE + 1, np.int64)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
@@ -63,12 +64,13 @@ def full_block(
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
+        shared[:] = 0.0
+        settle(scores.reshape((-1, TILE)), work[SCALE], w, shared, spare)
+        mass += shared
         for c in range(k):
-            mine = scores[c * TILE : (c + 1) * TILE]
-            share = lane_mass(mine)
-            if share == 0.0:
+            if shared[c] == 0.0:
                 continue
-            mass[c] += share
+            mine = scores[c * TILE : (c + 1) * TILE]
             m = pick_rows(mine, pick) if width >= GATHER_COLUMNS else TILE
             if 2 * m <= TILE:
                 gather_tile(tile, offsets[c], pick[:m], z)

@@ -20,12 +20,18 @@ from numpy.typing import NDArray
 
 from asterism.kernels.carriers import carrier, turner
 from asterism.kernels.compiled import kernel
-from asterism.kernels.registers import normer, scorer, summer
+from asterism.kernels.lanes import TILE
+from asterism.kernels.registers import HALVES, PLAIN, SQUARES, normer, scorer, summer
 from asterism.kernels.vectors import BYTES, FOUR, MANY
+
+LONG, FEWER = (
+    256,
+    64,
+)  # bytes of a row from which on so many are added up at a time: more leave the first cache
 
 Floats = NDArray[Any]  # float32 or float64
 
-_score, _score_squares = scorer(squares=False), scorer(squares=True)
+_score, _score_halves, _score_squares = scorer(PLAIN), scorer(HALVES), scorer(SQUARES)
 _add_many, _add_four = summer(MANY), summer(FOUR)
 _norm = normer()
 carry_rows, turn_rows, turn_weighed = carrier(), turner(weighed=False), turner(weighed=True)
@@ -54,10 +60,9 @@ fours_of, vectors_of, stride = kernel(whole_fours), kernel(whole_vectors), kerne
 
 @kernel
 def score_slab(
-    lines: Floats,  # (fours of lines, depth and constants, or twice the depth for squares too) in
-    turned: Floats,  # (depth at least, TILE or more) in
-    depth: int,
-    squares: bool,  # whether there are numbers for squares too
+    lines: Floats,  # (fours of lines, columns) in: slopes, numbers for half squares or squares if any, constants
+    turned: Floats,  # (depth and half squares, TILE or more) in
+    depth: int,  # columns in fours
     lower: bool,  # whether lines are a lower triangle: nothing is multiplied right of the diagonal but in its four
     first: int,  # row of the slab
     out: Floats,  # (fours of lines, TILE or more) out
@@ -65,13 +70,14 @@ def score_slab(
     ahead: int,  # from here on
 ) -> None:
     """Products of all lines with a slab of rows."""
-    for four in range(len(lines) // FOUR):
-        line = FOUR * four
-        until = min(line + FOUR, depth) if lower else depth
-        if squares:
-            _score_squares(lines, line, turned, first, until, out, rows, ahead)
+    besides = lines.shape[1] - 1 - depth
+    for line in range(0, len(lines), FOUR):
+        if besides == 0:
+            _score(lines, line, turned, first, line + FOUR if lower else depth, out, rows, ahead)
+        elif besides == 1:
+            _score_halves(lines, line, turned, first, depth, out, rows, ahead)
         else:
-            _score(lines, line, turned, first, until, out, rows, ahead)
+            _score_squares(lines, line, turned, first, depth, out, rows, ahead)
 
 
 @kernel
@@ -104,15 +110,17 @@ def add_tile(
     sums: NDArray[np.float64],  # (fours of groups, width) added to; of squares, twice the width
 ) -> None:
     """What the rows add up to by their shares, or their squares, after these. Columns wait while groups pass by."""
-    lanes = BYTES // tile.itemsize
-    column, further = 0, width if squares else 0
-    while column < width:
-        n = at_once((width - column) // lanes)
-        line = column // FOUR * FOUR if lower else 0
-        while line + MANY <= len(sums):
-            _add_many(shares, line, tile, column, depth, n, squares, sums, further + column)
-            line += MANY
-        while line < len(sums):
-            _add_four(shares, line, tile, column, depth, n, squares, sums, further + column)
-            line += FOUR
-        column += n * lanes
+    lanes, further = BYTES // tile.itemsize, width if squares else 0
+    some = FEWER if tile.shape[1] * tile.itemsize >= LONG else TILE
+    for first in range(0, depth, some):
+        last, column = min(first + some, depth), 0
+        while column < width:
+            n = at_once((width - column) // lanes)
+            line = column // FOUR * FOUR if lower else 0
+            while line + MANY <= len(sums):
+                _add_many(shares, line, tile, column, first, last, n, squares, sums, further + column)
+                line += MANY
+            while line < len(sums):
+                _add_four(shares, line, tile, column, first, last, n, squares, sums, further + column)
+                line += FOUR
+            column += n * lanes

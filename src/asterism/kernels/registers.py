@@ -21,6 +21,7 @@ from asterism.kernels.vectors import (
     FREE,
     SLAB,
     Sums,
+    in_strides,
     load,
     loop,
     multiplied,
@@ -30,16 +31,19 @@ from asterism.kernels.vectors import (
     vectors_at,
 )
 
+PLAIN, HALVES, SQUARES = 0, 1, 2  # what a line has for a row besides its slopes
 
-def scorer(squares: bool) -> Any:
+
+def scorer(form: int) -> Any:
     """A product of four lines with a slab of turned rows.
 
     Called with ``(lines, line, turned, row, depth, out, rows, ahead)``, for c = 0 .. 3 and the rows i of a slab from
     ``row`` on: out[line + c, i] = sum over j < depth of lines[line + c, j] turned[j, i], more by the last cell of the
-    line; with ``squares`` also by lines[line + c, depth + j] turned[j, i]^2.
+    line; with HALVES also by lines[line + c, depth] turned[depth, i], with SQUARES by
+    lines[line + c, depth + j] turned[j, i]^2. Columns come in fours.
 
-    At every step it asks for some bytes of the rows from ``ahead`` on, so that they come while there is much to do:
-    the processor sees no pattern in how rows are turned, and waiting for them took a tenth of the time.
+    At every second column it asks for some bytes of the rows from ``ahead`` on, so that they come while there is much
+    to do: the processor sees no pattern in how rows are turned, and waiting for them took a tenth of the time.
     """
 
     def emit(
@@ -56,9 +60,11 @@ def scorer(squares: bool) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
             line, row, depth = (arguments[i] for i in (1, 3, 4))
-            before = builder.mul(builder.udiv(line, number(FOUR)), depth)  # steps of the fours before this
+            before = builder.mul(
+                builder.udiv(line, number(2 * FOUR)), depth
+            )  # asked for by the fours before this
             ahead = after(builder, cell(6, arguments[7], number(0)), before)
-            found = _times_slab(context, builder, signature, arguments, squares, ahead)
+            found = _times_slab(context, builder, signature, arguments, form, ahead)
             for s, value in enumerate(found):
                 c, v = divmod(s, SLAB)
                 to = builder.add(row, number(v * value.type.count))
@@ -109,7 +115,7 @@ def normer() -> Any:
 
 
 def _times_slab(
-    context: Any, builder: Any, signature: Any, arguments: Any, squares: bool = False, ahead: Any = None
+    context: Any, builder: Any, signature: Any, arguments: Any, form: int = PLAIN, ahead: Any = None
 ) -> Sums:
     """Four lines times a slab, line by line: of ``(lines, line, turned, row, depth, ...)``, see ``scorer``."""
     number, cell = numbers_and_cells(context, builder, signature, arguments)
@@ -118,28 +124,41 @@ def _times_slab(
     first = [cell(0, builder.add(line, number(c)), number(0)) for c in range(FOUR)]
     begin = cell(2, number(0), row)
 
-    def step(j: Any, sums: Sums) -> Sums:
-        if ahead is not None:
-            ask_for(builder, after(builder, ahead, j))
-        x = vectors_at(builder, builder.gep(begin, [builder.mul(j, stride)]), SLAB, vector)
-        sums = multiplied(builder, (spread_from(builder, place, j, vector) for place in first), x, sums)
-        if not squares:
+    def rows_of(j: Any) -> list[Any]:
+        return vectors_at(builder, builder.gep(begin, [builder.mul(j, stride)]), SLAB, vector)
+
+    def times(j: Any, x: list[Any], sums: Sums) -> Sums:
+        return multiplied(builder, (spread_from(builder, place, j, vector) for place in first), x, sums)
+
+    def column(j: Any, sums: Sums) -> Sums:
+        x = rows_of(j)
+        sums = times(j, x, sums)
+        if form != SQUARES:
             return sums
-        x = [builder.fmul(value, value) for value in x]
-        further = builder.add(j, depth)
-        return multiplied(builder, (spread_from(builder, place, further, vector) for place in first), x, sums)
+        return times(builder.add(j, depth), [builder.fmul(value, value) for value in x], sums)
+
+    def step(j: Any, sums: Sums) -> Sums:
+        for c in range(FOUR):
+            here = builder.add(j, number(c))
+            if ahead is not None and c % 2 == 0:
+                ask_for(builder, after(builder, ahead, builder.udiv(here, number(2))))
+            sums = column(here, sums)
+        return sums
 
     last = builder.sub(length, number(1))
     starts = [spread_from(builder, place, last, vector) for place in first]
-    return loop(builder, depth, number, step, [start for start in starts for _ in range(SLAB)], 1)
+    sums = [start for start in starts for _ in range(SLAB)]
+    if form == HALVES:
+        sums = times(depth, rows_of(depth), sums)
+    return loop(builder, depth, number, step, sums, FOUR)
 
 
 def summer(lines: int) -> Any:
     """A product of some lines of shares with one to three vectors of columns, over some rows of a tile.
 
-    Called with ``(shares, line, tile, column, depth, vectors, squares, sums, to)``, for c below ``lines`` and as many
-    columns as the vectors have: sums[line + c, to ...] += sum over i < depth of shares[line + c, i] times
-    tile[i, column ...], or times squares of these.
+    Called with ``(shares, line, tile, column, first, last, vectors, squares, sums, to)``, for c below ``lines`` and
+    as many columns as the vectors have: sums[line + c, to ...] += sum over i from first to last of
+    shares[line + c, i] times tile[i, column ...], or times squares of these.
     """
 
     def emit(
@@ -148,7 +167,8 @@ def summer(lines: int) -> Any:
         line: Any,  # noqa: ARG001
         tile: Any,
         column: Any,  # noqa: ARG001
-        depth: Any,  # noqa: ARG001
+        first: Any,  # noqa: ARG001
+        last: Any,  # noqa: ARG001
         vectors: Any,  # noqa: ARG001
         squares: Any,  # noqa: ARG001
         sums: Any,
@@ -156,35 +176,35 @@ def summer(lines: int) -> Any:
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
-            vector, (line, column, to) = vector_of(signature.args[2]), (arguments[i] for i in (1, 3, 8))
+            vector, (line, column, to) = vector_of(signature.args[2]), (arguments[i] for i in (1, 3, 9))
             stride = extent(context, builder, signature, arguments, 2, 1)
             own = [builder.add(line, number(c)) for c in range(lines)]
-            first = [cell(0, c, number(0)) for c in own]
-            begin = cell(2, number(0), column)
+            lines_of = [cell(0, c, arguments[4]) for c in own]
+            begin, depth = cell(2, arguments[4], column), builder.sub(arguments[5], arguments[4])
             wide = ir.VectorType(ir.DoubleType(), vector.count)
 
             def add(vectors: int, squares: bool) -> None:
                 def step(i: Any, sums: Sums) -> Sums:
                     x = vectors_at(builder, builder.gep(begin, [builder.mul(i, stride)]), vectors, vector)
                     x = [builder.fmul(value, value) for value in x] if squares else x
-                    factors = (spread_from(builder, place, i, vector) for place in first)
+                    factors = (spread_from(builder, place, i, vector) for place in lines_of)
                     return multiplied(builder, factors, x, sums)
 
                 empty = [ir.Constant(vector, None)] * (lines * vectors)
-                for s, value in enumerate(loop(builder, arguments[4], number, step, empty, 1)):
+                for s, value in enumerate(in_strides(builder, depth, step, empty, FOUR)):
                     c, v = divmod(s, vectors)
-                    place = cell(7, own[c], builder.add(to, number(v * vector.count)))
+                    place = cell(8, own[c], builder.add(to, number(v * vector.count)))
                     value = value if vector == wide else builder.fpext(value, wide)
                     store(builder, builder.fadd(load(builder, place, wide), value), place)
 
             for some in (1, 2, 3):
-                here = builder.icmp_signed("==", arguments[5], number(some))
-                for squares, there in ((True, arguments[6]), (False, builder.not_(arguments[6]))):
+                here = builder.icmp_signed("==", arguments[6], number(some))
+                for squares, there in ((True, arguments[7]), (False, builder.not_(arguments[7]))):
                     with builder.if_then(builder.and_(here, there)):
                         add(some, squares)
             return context.get_dummy_value()
 
         whole = types.intp
-        return types.void(shares, whole, tile, whole, whole, whole, types.boolean, sums, whole), generate
+        return types.void(shares, whole, tile, *[whole] * 4, types.boolean, sums, whole), generate
 
     return cast(Any, intrinsic(emit))

@@ -1,4 +1,4 @@
-"""Instructions of sharing out some rows among groups, in vectors as long as the processor has them.
+"""Instructions of sharing out a tile of rows among groups, in vectors as long as the processor has them.
 
     best = max_c s_c        e_c = exp(s_c - best), 0 below CUT        total = sum_c e_c        w r_c = e_c w / total
 
@@ -6,12 +6,13 @@ The polynomials are those of ``kernels.exponential``, where their constants are 
 subtracted in one part, as rounding it moves a share of 2^-n by n half roundings, and n is added to the exponent. A
 compiler left to itself takes vectors of half the length, and reads every score once more for each of the four.
 
-``sharer`` returns a function for kernels to call; ``sum_lanes`` is one.
+``settler`` returns a function for kernels to call; ``share_vector`` and ``tile_totals`` are such.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, cast
 
 from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
@@ -21,126 +22,175 @@ from numba.extending import intrinsic
 from asterism.kernels import exponential as e
 from asterism.kernels.instructions import numbers_and_cells
 from asterism.kernels.lanes import TILE
-from asterism.kernels.vectors import FREE, Sums, across, load, loop, store, vector_of
+from asterism.kernels.vectors import FOUR, FREE, Sums, across, halves, load, loop, loop_from, store, vector_of
 
-BEST, TOTAL = 0, 2  # lines of the work
-
-
-def sharer(vectors: int) -> Any:
-    """Some vectors of rows, shared out.
-
-    Called with ``(scores, k, row, w, whole, work)``: scores[c * TILE + i] of rows i from ``row`` on become e_c, or
-    w r_c if not ``whole``; work[BEST, i] and work[TOTAL, i] are as above. The best group's e is 1.
-    """
-
-    def emit(
-        typing: Any,  # noqa: ARG001  as Numba calls it
-        scores: Any,
-        k: Any,  # noqa: ARG001
-        row: Any,  # noqa: ARG001
-        w: Any,
-        whole: Any,  # noqa: ARG001
-        work: Any,
-    ) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            number, cell = numbers_and_cells(context, builder, signature, arguments)
-            vector, (k, row) = vector_of(signature.args[0]), arguments[1:3]
-            rows = [builder.add(row, number(v * vector.count)) for v in range(vectors)]
-            first = [cell(0, i) for i in rows]
-
-            def at(c: Any) -> list[Any]:
-                return [builder.gep(place, [builder.mul(c, number(TILE))]) for place in first]
-
-            def larger(c: Any, best: Sums) -> Sums:
-                here = [load(builder, place, vector) for place in at(c)]
-                return [
-                    builder.select(builder.fcmp_ordered(">", b, a), b, a)
-                    for a, b in zip(best, here, strict=True)
-                ]
-
-            def share(c: Any, total: Sums) -> Sums:
-                for v, place in enumerate(at(c)):
-                    x = builder.fsub(load(builder, place, vector), best[v])
-                    shared = share_of(builder, x)
-                    store(builder, shared, place)
-                    total[v] = builder.fadd(total[v], shared)
-                return total
-
-            def scale(c: Any, scales: Sums) -> Sums:
-                for v, place in enumerate(at(c)):
-                    store(builder, builder.fmul(load(builder, place, vector), scales[v]), place)
-                return scales
-
-            nothing = ir.Constant(vector, None)
-            least = ir.Constant(vector, [float("-inf")] * vector.count)
-            best = loop(builder, k, number, larger, [least] * vectors, 1)
-            total = loop(builder, k, number, share, [nothing] * vectors, 1)
-            for line, values in ((BEST, best), (TOTAL, total)):
-                for i, value in zip(rows, values, strict=True):
-                    store(builder, value, cell(5, number(line), i))
-            with builder.if_then(builder.not_(arguments[4])):
-                weights = [load(builder, cell(3, i), vector) for i in rows]
-                scales = [builder.fdiv(a, b) for a, b in zip(weights, total, strict=True)]
-                loop(builder, k, number, scale, scales, 1)
-            return context.get_dummy_value()
-
-        whole_number = types.intp
-        return types.void(scores, whole_number, whole_number, w, types.boolean, work), generate
-
-    return cast(Any, intrinsic(emit))
+BEST, SCALE, TOTAL = 0, 1, 2  # lines of the work
+JUST_ABOVE = 1.0 + 1e-6  # a share of exp(CUT) is none, however it was rounded
 
 
-def share_of(builder: Any, x: Any) -> Any:
-    """exp(x) of x at most 0, and 0 below CUT, in all lanes."""
-    single = isinstance(x.type.element, ir.FloatType)
+def _share(typing: Any, scores: Any, k: Any, row: Any, w: Any, work: Any) -> Any:  # noqa: ARG001  as Numba calls it
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number, cell = numbers_and_cells(context, builder, signature, arguments)
+        vector, (k, row) = vector_of(signature.args[0]), arguments[1:3]
+        begin = cell(0, row)
+        in_fours = builder.mul(builder.udiv(k, number(FOUR)), number(FOUR))
+
+        def over_groups(step: Callable[[list[Any], Any], Any], start: Any) -> Any:
+            """``step(places, found)`` of four groups at a time, then one by one."""
+
+            def some(groups: int) -> Callable[[Any, Sums], Sums]:
+                def take(c: Any, found: Sums) -> Sums:
+                    lines = [builder.add(c, number(v)) for v in range(groups)]
+                    places = [builder.gep(begin, [builder.mul(line, number(TILE))]) for line in lines]
+                    return [step(places, found[0])]
+
+                return take
+
+            (found,) = loop_from(builder, number(0), in_fours, FOUR, some(FOUR), [start])
+            (found,) = loop_from(builder, in_fours, k, 1, some(1), [found])
+            return found
+
+        def larger(places: list[Any], top: Any) -> Any:
+            for place in places:
+                here = load(builder, place, vector)
+                top = builder.select(builder.fcmp_ordered(">", here, top), here, top)
+            return top
+
+        def share(places: list[Any], total: Any) -> Any:
+            less = [builder.fsub(best, load(builder, place, vector)) for place in places]
+            for value, place in zip(shares_of(builder, less), places, strict=True):
+                store(builder, value, place)
+                total = builder.fadd(total, value)
+            return total
+
+        best = over_groups(larger, ir.Constant(vector, [float("-inf")] * vector.count))
+        total = over_groups(share, ir.Constant(vector, None))
+        scale = builder.fdiv(load(builder, cell(3, row), vector), total)
+        for line, value in ((BEST, best), (SCALE, scale), (TOTAL, total)):
+            store(builder, value, cell(4, number(line), row))
+        return context.get_dummy_value()
+
+    return types.void(scores, types.intp, types.intp, w, work), generate
+
+
+# share_vector(scores, k, row, w, work): scores[c * TILE + i] of a vector of rows i from ``row`` on become e_c; best,
+# w / total and total are in the lines of the work. The best group's e is 1.
+share_vector = cast(Any, intrinsic(_share))
+
+
+def shares_of(builder: Any, z: Sums) -> Sums:
+    """exp(-z) of z at least 0, and 0 from -CUT on, in all lanes of some vectors, which take every step together."""
+    kind = z[0].type
+    single = isinstance(kind.element, ir.FloatType)
     names = ("CUT", "FLIP", "SHIFT")
     cut, flip, shift = (getattr(e, name + ("32" if single else "64")) for name in names)
     short, long = (e.R4, e.R3, e.R2, e.R1, e.R0), (e.Q9, e.Q8, e.Q7, e.Q6, e.Q5, e.Q4, e.Q3, e.Q2, e.Q1, e.Q0)
+    whole = ir.VectorType(ir.IntType(32 if single else 64), kind.count)
 
     def of(value: Any) -> Any:
-        return ir.Constant(x.type, [float(value)] * x.type.count)
+        return ir.Constant(kind, [float(value)] * kind.count)
 
     def more(a: Any, b: Any, c: Any) -> Any:
         return builder.fadd(builder.fmul(a, b, flags=FREE), c, flags=FREE)
 
-    below = builder.fcmp_ordered("<", x, of(cut))
-    y = builder.select(below, of(cut), x)
-    t = more(y, of(e.PER_LOG2), of(flip))
-    n = builder.fsub(t, of(flip))
-    f = more(n, of(-math.log(2.0)), y)
-    first, *others = short if single else long
-    p = of(first)
-    for constant in (*others, 1.0, 1.0):
-        p = more(p, f, of(constant))
-    whole = ir.VectorType(ir.IntType(32 if single else 64), x.type.count)
-    power = builder.shl(builder.bitcast(t, whole), ir.Constant(whole, [int(shift)] * x.type.count))
-    share = builder.bitcast(builder.add(builder.bitcast(p, whole), power), x.type)
-    return builder.select(below, ir.Constant(x.type, None), share)
+    most, least = of(-cut), of(math.exp(cut) * JUST_ABOVE)
+    y = [builder.select(builder.fcmp_ordered("<", a, most), a, most) for a in z]
+    t = [more(a, of(-e.PER_LOG2), of(flip)) for a in y]
+    n = [builder.fsub(a, of(flip)) for a in t]
+    g = [more(a, of(math.log(2.0)), b) for a, b in zip(n, y, strict=True)]  # -f: every second sign turns
+    constants = (*(short if single else long), 1.0, 1.0)
+    first, *others = (-c if (len(constants) - i) % 2 == 0 else c for i, c in enumerate(constants))
+    p = [of(first)] * len(z)
+    for constant in others:
+        p = [more(a, b, of(constant)) for a, b in zip(p, g, strict=True)]
+    places = ir.Constant(whole, [int(shift)] * kind.count)
+    power = [builder.shl(builder.bitcast(a, whole), places) for a in t]
+    shares = [
+        builder.bitcast(builder.add(builder.bitcast(a, whole), b), kind)
+        for a, b in zip(p, power, strict=True)
+    ]
+    return [builder.select(builder.fcmp_ordered(">", a, least), a, ir.Constant(kind, None)) for a in shares]
 
 
-def _sum_lanes(typing: Any, shares: Any, group: Any, factors: Any) -> Any:  # noqa: ARG001  as Numba calls it
+def settler(groups: int) -> Any:
+    """Some lines of shares, settled.
+
+    Called with ``(shares, group, scales, factors, mass, sums)``: lines c of shares (k, TILE) from ``group`` on become
+    themselves times scales (TILE,); mass[c] is larger by their sum, and sums[c] by that of them times factors.
+    """
+
+    def emit(
+        typing: Any,  # noqa: ARG001  as Numba calls it
+        shares: Any,
+        group: Any,  # noqa: ARG001
+        scales: Any,
+        factors: Any,
+        mass: Any,
+        sums: Any,
+    ) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            number, cell = numbers_and_cells(context, builder, signature, arguments)
+            vector, double = vector_of(signature.args[0]), ir.DoubleType()
+            own = [builder.add(arguments[1], number(c)) for c in range(groups)]
+            lines = [cell(0, c, number(0)) for c in own]
+            beside = [cell(a, number(0)) for a in (2, 3)]
+
+            def step(i: Any, sums: Sums) -> Sums:
+                scale, x = (load(builder, builder.gep(place, [i]), vector) for place in beside)
+                for c, line in enumerate(lines):
+                    place = builder.gep(line, [i])
+                    r = builder.fmul(load(builder, place, vector), scale)
+                    store(builder, r, place)
+                    more = builder.fmul(r, x, flags=FREE)
+                    sums[2 * c : 2 * c + 2] = (
+                        builder.fadd(sums[2 * c], r), builder.fadd(sums[2 * c + 1], more, flags=FREE)
+                    )  # fmt: skip
+                return sums
+
+            empty = [ir.Constant(vector, None)] * (2 * groups)
+            for s, value in enumerate(loop(builder, number(TILE), number, step, empty, vector.count)):
+                place = cell(4 + s % 2, own[s // 2])
+                total = across(builder, value)
+                total = total if vector.element == double else builder.fpext(total, double)
+                builder.store(builder.fadd(builder.load(place), total), place)
+            return context.get_dummy_value()
+
+        return types.void(shares, types.intp, scales, factors, mass, sums), generate
+
+    return cast(Any, intrinsic(emit))
+
+
+def _totals(typing: Any, best: Any, total: Any, w: Any) -> Any:  # noqa: ARG001  as Numba calls it
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         number, cell = numbers_and_cells(context, builder, signature, arguments)
-        vector, double = vector_of(signature.args[0]), ir.DoubleType()
-        begin, beside = cell(0, arguments[1], number(0)), cell(2, number(0))
+        vector = vector_of(signature.args[0])
+        wide = ir.VectorType(ir.DoubleType(), vector.count)
+        one, begin = ir.Constant(wide, [1.0] * wide.count), [cell(a, number(0)) for a in range(3)]
 
         def step(i: Any, sums: Sums) -> Sums:
-            for v in range(2):
-                at = builder.add(i, number(v * vector.count))
-                r, x = (load(builder, builder.gep(place, [at]), vector) for place in (begin, beside))
-                sums[v] = builder.fadd(sums[v], r)
-                sums[2 + v] = builder.fadd(sums[2 + v], builder.fmul(r, x, flags=FREE), flags=FREE)
-            return sums
+            here = [load(builder, builder.gep(place, [i]), vector) for place in begin]
+            top, more, mass = here if vector == wide else [builder.fpext(value, wide) for value in here]
+            off = builder.fsub(mass, one)
+            return [
+                builder.fadd(sums[0], builder.fmul(mass, top)),
+                builder.fmul(sums[1], more),
+                builder.fadd(sums[2], builder.fmul(off, off)),
+            ]
 
-        sums = loop(builder, number(TILE), number, step, [ir.Constant(vector, None)] * 4, 2 * vector.count)
-        found = [across(builder, builder.fadd(a, b)) for a, b in (sums[:2], sums[2:])]
-        if vector.element != double:
-            found = [builder.fpext(value, double) for value in found]
+        nothing = ir.Constant(wide, None)
+        sums = loop(builder, number(TILE), number, step, [nothing, one, nothing], vector.count)
+        product = sums[1]
+        while product.type.count > FOUR:
+            product = builder.fmul(*halves(builder, product))
+        four = [builder.extract_element(product, ir.IntType(32)(c)) for c in range(FOUR)]
+        found = [across(builder, sums[0]), across(builder, sums[2]), *four]
         return context.make_tuple(builder, signature.return_type, found)
 
-    pair: Any = types.UniTuple  # it has no types
-    return pair(types.float64, 2)(shares, types.intp, factors), generate
+    several: Any = types.UniTuple  # it has no types
+    return several(types.float64, 2 + FOUR)(best, total, w), generate
 
 
-# sum_lanes(shares, group, factors): the sums of a line of shares (k, TILE), and of this times factors (TILE or more,)
-sum_lanes = cast(Any, intrinsic(_sum_lanes))
+# tile_totals(best, total, w): of a tile, sum w best; 0 if all weights are 1, else more; and the product of all totals
+# in four parts, none below 1 or above k^32. The order of sums is written down: left to choose it, the compiler
+# chose another one in another process, by what else was compiled there.
+tile_totals = cast(Any, intrinsic(_totals))

@@ -16,11 +16,11 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from asterism.kernels.compiled import exact_kernel, kernel, lane_sum_kernel
+from asterism.kernels.compiled import exact_kernel, kernel
 from asterism.kernels.exponential import lane_log, lane_share
 from asterism.kernels.lanes import TILE
-from asterism.kernels.sharers import BEST, TOTAL, sharer
-from asterism.kernels.vectors import BYTES
+from asterism.kernels.sharers import BEST, SCALE, TOTAL, settler, share_vector, tile_totals
+from asterism.kernels.vectors import BYTES, FOUR
 
 # A row to all groups by their shares; to the likeliest; to one drawn by the shares; to none: only its label is told.
 SOFT, HARD, DRAW, LOOK = 0, 1, 2, 3
@@ -30,8 +30,6 @@ SLACK64, SLACK32 = 2.0**-47, np.float32(2.0**-18)
 BESIDE64, BESIDE32 = 1e4, np.float32(64.0)
 
 Floats = NDArray[Any]  # float32 or float64
-
-_share_two = sharer(2)
 
 
 def slack_of(score: Any) -> Any:
@@ -47,28 +45,47 @@ def _slack_of(score: Any) -> Any:
     return lambda score: SLACK64 * (BESIDE64 + abs(score))
 
 
+_settle_four, _settle_one = settler(FOUR), settler(1)
+
+
 @kernel
 def share_out(
-    scores: Floats,  # (k * TILE,) in: log pi p; out: w r
+    scores: Floats,  # (k * TILE,) in: log pi p; out: what times line SCALE is w r
     k: int,
     w: Floats,  # (TILE,) in
     draws: NDArray[
         np.float64
     ],  # (TILE,) in: numbers of [0, 1), where groups are drawn; out: labels, for LOOK
     mode: int,
-    work: Floats,  # (4, TILE): lines BEST and TOTAL out
+    work: Floats,  # (4, TILE): lines BEST, SCALE and TOTAL out
     totals: NDArray[np.float64],  # (2,) added to: sum w log sum exp(s), sum w max s
 ) -> None:
-    """Responsibilities times weights, in place."""
+    """Scores into shares; ``settle`` takes them from there."""
     lanes = BYTES // scores.itemsize
-    for pair in range(TILE // (2 * lanes)):
-        _share_two(scores, k, 2 * pair * lanes, w, mode != SOFT, work)
-    best, total = work[BEST], work[TOTAL]
-    add_totals(best, total, w, totals)
+    for vector in range(TILE // lanes):
+        share_vector(scores, k, vector * lanes, w, work)
+    add_totals(work[BEST], work[TOTAL], w, totals)
     if mode == LOOK:
         note_labels(scores, k, work, draws)
     elif mode != SOFT:
-        pick_one(scores, k, w, total, draws, mode)
+        pick_one(scores, k, work[TOTAL], draws, mode)
+        work[SCALE] = w
+
+
+@kernel
+def settle(
+    shares: Floats,  # (k or more, TILE) in: as ``share_out`` leaves them; out: w r
+    scales: Floats,  # (TILE,) in: what it left in line SCALE
+    factors: Floats,  # (TILE or more,) in
+    mass: NDArray[np.float64],  # (k,) added to: sum w r
+    sums: NDArray[np.float64],  # (k,) added to: sum w r factor
+) -> None:
+    """Responsibilities times weights, in place, and what they add up to."""
+    in_fours = len(mass) // FOUR * FOUR
+    for c in range(0, in_fours, FOUR):
+        _settle_four(shares, c, scales, factors, mass, sums)
+    for c in range(in_fours, len(mass)):
+        _settle_one(shares, c, scales, factors, mass, sums)
 
 
 @kernel
@@ -127,35 +144,11 @@ def best_scores(scores: Floats, k: int, work: Floats) -> int:
 
 @exact_kernel
 def add_totals(best: Floats, total: Floats, w: Floats, totals: NDArray[np.float64]) -> None:
-    """The log-likelihood of a tile, in four sums whose order is written down.
-
-    Left to choose it, the compiler chose another one in another process: it depends on what else was compiled there.
-    Where all weights are 1, logarithms are taken of products of sixteen: none is below 1 or above k^16.
-    """
-    a, b, c, d, others = 0.0, 0.0, 0.0, 0.0, 0
-    for four in range(TILE // 4):
-        i = 4 * four
-        a += np.float64(w[i]) * np.float64(best[i])
-        b += np.float64(w[i + 1]) * np.float64(best[i + 1])
-        c += np.float64(w[i + 2]) * np.float64(best[i + 2])
-        d += np.float64(w[i + 3]) * np.float64(best[i + 3])
-    hard = (a + b) + (c + d)
-    for i in range(TILE):
-        others += 1 if w[i] != 1.0 else 0
-    totals[0] += hard + (add_logs(total, w) if others else add_logs_of_products(total))
+    """The log-likelihood of a tile. Where all weights are 1, logarithms are taken of products."""
+    hard, others, a, b, c, d = tile_totals(best, total, w)
+    soft = add_logs(total, w) if others > 0.0 else (lane_log(a) + lane_log(b)) + (lane_log(c) + lane_log(d))
+    totals[0] += hard + soft
     totals[1] += hard
-
-
-@exact_kernel
-def add_logs_of_products(total: Floats) -> float:
-    """sum log of all numbers of a tile."""
-    soft = 0.0
-    for i in range(TILE // 16):
-        product = 1.0
-        for j in range(16):
-            product *= np.float64(total[i + j * (TILE // 16)])
-        soft += lane_log(product)
-    return soft
 
 
 @exact_kernel
@@ -169,9 +162,8 @@ def add_logs(total: Floats, w: Floats) -> float:
 
 @kernel
 def pick_one(
-    scores: Floats,  # (k * TILE,) in: shares times total; out: w for the group picked, else 0
+    scores: Floats,  # (k * TILE,) in: shares times total; out: 1 for the group picked, else 0
     k: int,
-    w: Floats,
     total: Floats,
     draws: NDArray[np.float64],
     mode: int,
@@ -188,16 +180,7 @@ def pick_one(
                 pick = c
             sum_so_far += e
             scores[c * TILE + i] = 0.0
-        scores[pick * TILE + i] = w[i]
-
-
-@lane_sum_kernel
-def lane_mass(r: Floats) -> float:
-    """The sum of w r of one group over a tile."""
-    total = 0.0
-    for i in range(TILE):
-        total += np.float64(r[i])
-    return total
+        scores[pick * TILE + i] = 1.0
 
 
 @kernel

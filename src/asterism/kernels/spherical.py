@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.kernels.compiled import kernel, lane_sum_kernel
+from asterism.kernels.compiled import kernel
 from asterism.kernels.lanes import TILE, add_cross_products, load_tile
-from asterism.kernels.shares import LOOK, bring_notes, lane_mass, share_out, take_notes
+from asterism.kernels.sharers import SCALE
+from asterism.kernels.shares import LOOK, bring_notes, settle, share_out, take_notes
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -52,10 +53,7 @@ def spherical_block(
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
-        for c in range(k):
-            mine = scores[c * TILE : (c + 1) * TILE]
-            mass[c] += lane_mass(mine)
-            squares[c] += lane_product(mine, halves)
+        settle(scores.reshape((-1, TILE)), work[SCALE], halves, mass, squares)
         add_cross_products(scores, tile, sums)
 
 
@@ -116,12 +114,3 @@ def score_spherical(
         slope, height = lines[0, c], lines[1, c]
         for i in range(TILE):
             scores[p + i] = height + slope * (scores[p + i] - halves[i])
-
-
-@lane_sum_kernel
-def lane_product(r: Floats, x: Floats) -> float:
-    """sum r x over a tile, in float64."""
-    total = 0.0
-    for i in range(TILE):
-        total += np.float64(r[i]) * np.float64(x[i])
-    return total

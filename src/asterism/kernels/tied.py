@@ -27,7 +27,8 @@ from asterism.kernels.lanes import (
     scale_tile,
     unload_tile,
 )
-from asterism.kernels.shares import LOOK, bring_notes, lane_mass, share_out, take_notes
+from asterism.kernels.sharers import SCALE
+from asterism.kernels.shares import LOOK, bring_notes, settle, share_out, take_notes
 from asterism.kernels.spherical import half_squares, score_spherical
 
 Floats = NDArray[Any]  # float32 or float64
@@ -55,7 +56,7 @@ def tied_block(
     halves = np.zeros(TILE, factor.dtype)
     scores = np.zeros(len(sums) * TILE, factor.dtype)
     work = np.empty((4, TILE), factor.dtype)
-    w, here = np.zeros(TILE, factor.dtype), np.zeros(TILE)
+    w, here, spare = np.zeros(TILE, factor.dtype), np.zeros(TILE), np.empty(k)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         load_tile(rows, weights, origin, first, tile, w)
@@ -67,8 +68,7 @@ def tied_block(
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
-        for c in range(k):
-            mass[c] += lane_mass(scores[c * TILE : (c + 1) * TILE])
+        settle(scores.reshape((-1, TILE)), work[SCALE], w, mass, spare)
         add_cross_products(scores, tile, sums)
         scale_tile(tile, w, y)
         add_products(y, tile, TILE, scatter)

@@ -60,6 +60,40 @@ def loop(
     return sums
 
 
+def loop_from(
+    builder: Any, first: Any, last: Any, by: Any, step: Callable[[Any, Sums], Sums], start: Sums
+) -> Sums:
+    """The sums after steps first, first + by, ... below ``last``, which may be none."""
+    before = builder.block
+    body, after = builder.append_basic_block("some"), builder.append_basic_block("done")
+    builder.cbranch(builder.icmp_signed("<", first, last), body, after)
+    builder.position_at_end(body)
+    length = builder.sub(last, first)
+    sums = loop(builder, length, length.type, lambda j, s: step(builder.add(first, j), s), start, by)
+    ended = builder.block
+    builder.branch(after)
+    builder.position_at_end(after)
+    out = [builder.phi(value.type) for value in start]
+    for phi, none, found in zip(out, start, sums, strict=True):
+        phi.add_incoming(none, before)
+        phi.add_incoming(found, ended)
+    return out
+
+
+def in_strides(builder: Any, count: Any, step: Callable[[Any, Sums], Sums], start: Sums, stride: int) -> Sums:
+    """The sums after steps 0, 1, 2, ... below ``count``, so many of them written one after the other."""
+    number = count.type
+
+    def several(j: Any, sums: Sums) -> Sums:
+        for c in range(stride):
+            sums = step(builder.add(j, number(c)), sums)
+        return sums
+
+    even = builder.mul(builder.udiv(count, number(stride)), number(stride))
+    sums = loop_from(builder, number(0), even, stride, several, start)
+    return loop_from(builder, even, count, 1, step, sums)
+
+
 def multiplied(builder: Any, left: Iterator[Any], right: Sequence[Any], sums: Sums) -> Sums:
     """sums + left right', a line of sums for each of ``left``, which is loaded in its turn: registers are few."""
     out: Sums = []
@@ -114,25 +148,29 @@ def joined(builder: Any, parts: Sequence[Any]) -> Any:
 
 def across(builder: Any, value: Any) -> Any:
     """The sum of all lanes, by halves."""
-    n = value.type.count
-    while n > 1:
-        n //= 2
-        value = builder.fadd(*(mixed(builder, value, value, range(p, p + n)) for p in (0, n)))
+    while value.type.count > 1:
+        value = builder.fadd(*halves(builder, value))
     return builder.extract_element(value, SMALL(0))
 
 
+def halves(builder: Any, value: Any) -> list[Any]:
+    """The first lanes of a vector, and the others."""
+    n = value.type.count // 2
+    return [mixed(builder, value, value, range(p, p + n)) for p in (0, n)]
+
+
 def turned(builder: Any, lines: Sequence[Any]) -> list[Any]:
-    """As many vectors as a quarter has lanes, turned in every quarter: lane c of line r goes to lane r of line c."""
+    """As many vectors as a quarter has lanes, turned in every quarter: lane c of line r goes to lane r of line c.
+
+    Lines are shuffled like cards, each with the one half the pack away: what takes one instruction a line and round.
+    """
     few, n = len(lines), lines[0].type.count
-    apart = few // 2
-    while apart:
-        # Blocks of ``apart`` lanes off the diagonal change places between lines that are ``apart`` apart.
-        out = list(lines)
-        for r in range(few):
-            if r & apart:
-                continue
-            a, b = lines[r], lines[r + apart]
-            out[r] = mixed(builder, a, b, [p if not p & apart else n + p - apart for p in range(n)])
-            out[r + apart] = mixed(builder, a, b, [p + apart if not p & apart else n + p for p in range(n)])
-        lines, apart = out, apart // 2
+    quarters, half = range(0, n, few), few // 2
+    orders = [
+        [lane for q in quarters for p in range(q + low, q + low + half) for lane in (p, n + p)]
+        for low in (0, half)
+    ]
+    for _ in range(few.bit_length() - 1):
+        pairs = [(lines[r], lines[r + half]) for r in range(half)]
+        lines = [mixed(builder, a, b, order) for a, b in pairs for order in orders]
     return list(lines)

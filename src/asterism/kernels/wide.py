@@ -32,8 +32,8 @@ from asterism.kernels.products import (
     turn_rows,
     vectors_of,
 )
-from asterism.kernels.sharers import sum_lanes
-from asterism.kernels.shares import LOOK, bring_notes, share_out, take_notes
+from asterism.kernels.sharers import SCALE
+from asterism.kernels.shares import LOOK, bring_notes, settle, share_out, take_notes
 from asterism.kernels.vectors import BYTES, FOUR, SLAB
 
 Floats = NDArray[Any]  # float32 or float64
@@ -57,10 +57,10 @@ def wide_block(
     """Read once, tile by tile: score, share out, add up."""
     d, k = rows.shape[1], len(mass)
     high, width = fours_of(d), vectors_of(d, lines.itemsize)
-    depth = high if squares else high + 1
     copy, turned = blank(TILE, width, lines), blank(high + 1, TILE, lines)
     scores, work, w, here = room_for(lines)
     lower, single = False, False  # no literals: each would be compiled for itself
+    also = np.empty(k) if squares else halves
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         absent = take_weights(weights, first, len(rows), w)
@@ -69,14 +69,12 @@ def wide_block(
         for slab in range(TILE * lines.itemsize // (SLAB * BYTES)):
             at = slab * SLAB * BYTES // lines.itemsize
             bring_slab(rows, origin, first, at, w, direct, tile, turned)
-            score_slab(
-                lines, turned, depth, squares, lower, at, scores, rows, min(first + at + TILE, len(rows) - 1)
-            )
+            score_slab(lines, turned, high, lower, at, scores, rows, min(first + at + TILE, len(rows) - 1))
         share_out(scores.reshape(-1), k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
-        add_shares(scores, turned[high], mass, halves)
+        settle(scores, work[SCALE], turned[high], mass, also)
         add_tile(scores, tile, TILE, width, single, lower, sums)
         if squares:
             add_tile(scores, tile, TILE, width, squares, lower, sums)
@@ -89,7 +87,7 @@ def wide_tied_block(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (n,) in
     origin: Floats,  # (2, d) in: the reference, and g from there
-    factor: Floats,  # (fours of d, d + 1) in: W, lower triangular, and 0; its type is that of the arithmetic
+    factor: Floats,  # (fours of d, d in fours and one) in: W, lower triangular, and 0; its type is the arithmetic's
     lines: Floats,  # (fours of k, columns) in: of whitened means, see above
     plain: bool,  # whether g is 0, and rows may be taken as they are
     mode: int,
@@ -104,7 +102,7 @@ def wide_tied_block(
     copy, turned, y = blank(TILE, width, lines), blank(high + 1, TILE, lines), blank(high + 1, TILE, lines)
     scores, work, w, here = room_for(lines)
     lower, all_of_it, squares = True, False, False  # no literals: each would be compiled for itself
-    none = np.empty(0)
+    spare = np.empty(k)
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         absent = take_weights(weights, first, len(rows), w)
@@ -113,14 +111,14 @@ def wide_tied_block(
         for slab in range(TILE * lines.itemsize // (SLAB * BYTES)):
             at = slab * SLAB * BYTES // lines.itemsize
             bring_slab(rows, origin, first, at, w, direct, tile, turned)
-            score_slab(factor, turned, d, squares, lower, at, y, rows, min(first + at + TILE, len(rows) - 1))
+            score_slab(factor, turned, high, lower, at, y, rows, min(first + at + TILE, len(rows) - 1))
             write_half_squares(y, d, high, at, SLAB * BYTES // lines.itemsize)
-            score_slab(lines, y, high + 1, squares, all_of_it, at, scores, rows, 0)
+            score_slab(lines, y, high, all_of_it, at, scores, rows, 0)
         share_out(scores.reshape(-1), k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
-        add_shares(scores, w, mass, none)
+        settle(scores, work[SCALE], w, mass, spare)
         add_tile(scores, tile, TILE, width, squares, all_of_it, sums)
         if weigh_rows(turned, w, high, y):  # whitened rows have served
             add_tile(y, tile, TILE, width, squares, lower, scatter)
@@ -285,18 +283,3 @@ def weigh_rows(turned: Floats, w: Floats, lines: int, out: Floats) -> bool:
             for i in range(TILE):
                 out[j, i] = w[i] * turned[j, i]
     return others > 0
-
-
-@kernel
-def add_shares(
-    shares: Floats,  # (k or more, TILE) in: w r
-    squares: Floats,  # (TILE or more,) in: ||x||^2 / 2
-    mass: NDArray[np.float64],  # (k,) added to: sum w r
-    halves: NDArray[np.float64],  # (k,) added to: sum w r ||x||^2 / 2; or none
-) -> None:
-    """What needs no product."""
-    for c in range(len(mass)):
-        total, half = sum_lanes(shares, c, squares)
-        mass[c] += total
-        if len(halves):
-            halves[c] += half

@@ -20,9 +20,10 @@ from asterism.kernels.carriers import move_row
 from asterism.kernels.compiled import kernel
 from asterism.kernels.lanes import TILE, zeros
 from asterism.kernels.products import add_tile, norm_slab, turn_weighed
-from asterism.kernels.shares import LOOK, bring_notes, pick_rows, share_out, take_notes
+from asterism.kernels.sharers import SCALE
+from asterism.kernels.shares import LOOK, bring_notes, pick_rows, settle, share_out, take_notes
 from asterism.kernels.vectors import BYTES, SLAB
-from asterism.kernels.wide import add_shares, blank, bring_slab, room_for, take_weights, tile_at, wipe
+from asterism.kernels.wide import blank, bring_slab, room_for, take_weights, tile_at, wipe
 
 MOST_WAITING = 4 << 20  # bytes of rows that wait, of one thread
 
@@ -54,7 +55,7 @@ def wide_full_block(
     places = k if k * cells * means.itemsize <= MOST_WAITING else 0
     waiting = zeros(places * cells, means).reshape((places, TILE, moved.shape[1]))
     shares, counts = np.zeros((places, TILE), means.dtype), np.zeros(places, np.int64)
-    none, lower, squares = np.empty(0), False, False  # no literals: each would be compiled for itself
+    spare, lower, squares = np.empty(k), False, False  # no literals: each would be compiled for itself
     for number in range(-(-len(rows) // TILE)):
         first = number * TILE
         absent = take_weights(weights, first, len(rows), w)
@@ -70,7 +71,7 @@ def wide_full_block(
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
-        add_shares(scores, w, mass, none)
+        settle(scores, work[SCALE], w, mass, spare)
         add_tile(scores, tile, TILE, width, squares, lower, sums)
         for c in range(k):
             m = pick_rows(scores[c], pick)

@@ -177,7 +177,8 @@ def lines_of(means: Vector, factors: Vector, constants: Vector, kind: Kind) -> F
 
 
 def in_fours(lines: Vector, kind: Kind) -> Floats:
-    """(fours of k, d + 1) of (k, d), zeros added."""
-    out = np.zeros((whole_fours(len(lines)), lines.shape[1] + 1), kind)
-    out[: len(lines), :-1] = lines
+    """(fours of d, fours of d and one) of (d, d), zeros added."""
+    high = whole_fours(len(lines))
+    out = np.zeros((high, high + 1), kind)
+    out[: len(lines), : len(lines)] = lines
     return out
