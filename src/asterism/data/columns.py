@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, Literal, cast
 
 from asterism.errors import ParameterError
@@ -32,6 +33,7 @@ class Column:
     reason: str = ""  # why this kind was inferred or why the column is ignored
 
 
+@lru_cache(maxsize=8)  # every fit of a bare array asks for them
 def numbered_columns(d: int) -> tuple[Column, ...]:
     """Names for the columns of a bare array, in scikit-learn's manner: x0, x1, ..."""
     return tuple(Column(f"x{j}") for j in range(d))

@@ -28,6 +28,7 @@ from asterism.data.block import Block, Matrix, Vector, block_of, frozen, unit_we
 from asterism.engines.gather import Then, Together
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
+from asterism.families.covariance_repair import EMPTY
 from asterism.families.gaussian_gaps import fill_in, log_density_of, pass_over, statistic_of
 from asterism.families.gaussian_params import GaussianParams, usable_variances
 from asterism.families.gaussian_statistic import (
@@ -257,6 +258,11 @@ class GaussianFamily:
         self, statistic: GaussianStatistic | GaussianSums, previous: GaussianParams | None
     ) -> GaussianParams:
         """Means, then the covariances that the structure makes of masses and scatters."""
+        if self._usual and isinstance(statistic, GaussianSums):
+            found = statistic.visit.stepped(statistic.sums, self._least, EMPTY)
+            if found is not None:
+                means, variances = found
+                return GaussianParams(means, Covariances(self.structure, len(means), variances))
         statistic = statistic.centred
         mass, xbar = statistic.mass, statistic.means
         own = as_diagonals(statistic.scatters, xbar.shape[1])
@@ -278,6 +284,17 @@ class GaussianFamily:
         if "covariances" in self.frozen and previous is not None:
             return replace(previous, means=means)
         return GaussianParams(means, self._covariances(mass, scatters, prior, previous))
+
+    @cached_property
+    def _usual(self) -> bool:
+        """Whether the M-step is the rows' own means and variances, each group's for itself."""
+        plain = self.prior is None and isinstance(self.added, str) and not self.frozen
+        return plain and self.structure in ("VII", "VVI")
+
+    @cached_property
+    def _least(self) -> Vector:
+        """(d,) the floor under variances."""
+        return np.asarray(FLOOR * self.variances)
 
     def _covariances(
         self, mass: Vector, scatters: Array, prior: ConjugatePrior | None, previous: GaussianParams | None

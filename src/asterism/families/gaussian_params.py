@@ -27,7 +27,8 @@ class GaussianParams:
         """
         if self.covariances.diagonal:
             roots = self.covariances.root_precisions()
-            return roots[:, :1] if self.covariances.structure in ("EII", "VII") else roots
+            round_ones = self.covariances.structure in ("EII", "VII")
+            return np.ascontiguousarray(roots[:, :1]) if round_ones else roots
         if self.covariances.structure == "EEE":
             return self.covariances.distinct_inverse_factors()
         return self.covariances.inverse_factors()

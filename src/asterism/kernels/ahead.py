@@ -54,6 +54,9 @@ BLOCKS: tuple[Line, ...] = (  # or one by one, where cells are missing
     ("full.full_block", "d2r d1r d2 d2 d3 d1 q d1 d1 d2 d3 d1"),
     ("diagonal.diagonal_block", "d2r d1r d2 d3 d1 q d1 ? d1 d3 d1"),
     ("spherical.spherical_block", "d2r d1r d2 d2 d2 q d1 d1 d2 d1 d1"),
+    ("normals.log_heights", "d2 q"),
+    ("normals.largest_square", "d2 d2"),
+    ("normals.largest_growth", "d2 d2 d1"),
 )
 WIDE: tuple[Line, ...] = (  # the same for more columns than three (``wide_visits.FEWEST``)
     ("claims.wide_blocks", "d2r d1r q1 d2 d2 ? ? q d1 q1 d2"),
@@ -61,6 +64,7 @@ WIDE: tuple[Line, ...] = (  # the same for more columns than three (``wide_visit
     ("claims.wide_tied_blocks", "d2r d1r q1 d2 d2 d2 ? q d1 q1 d2"),
     ("wide.write_lines", "d2 d2 d1 d2"),
     ("wide.bring_home", "d1 d2 d1 d2 d2 d2"),
+    ("wide.next_groups", "d1 d2 d1 d2 d1 d d2 d2"),
     ("claims.add_up", "d2"),
 )
 DIP: Line = ("dip.dip_of", "d1 d1")

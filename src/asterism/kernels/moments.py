@@ -6,8 +6,8 @@ row. Which cells are there is a matter of masks, not of branches, so everything 
 Sums are taken over runs of RUN steps, and the sums of runs are added with what rounding takes from each addition
 (Neumaier). So the error does not grow with the number of rows: a few units in the last place.
 
-Nearly all runs have all their cells, and equal weights. A run is first taken as if it had, four steps at a time;
-where that gives no number, once more with masks.
+Nearly all runs have all their cells, and equal weights. A run is first taken as if it had (``kernels.runs``); where that
+gives no number, once more with masks.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel
 from asterism.kernels.prefetch import prefetch_rows
+from asterism.kernels.runs import run_of
 
-RUN = 32
+RUN = 64
 LANES = 64
 HEAD = 128  # rows that tell where the mean is, or a sixteenth of them
 
 Floats = NDArray[np.float64]
+
+_add_run = run_of(RUN, LANES)
 
 
 @kernel
@@ -121,7 +124,7 @@ def lane_sums(
     # All lanes are loaded at once there, also those without a cell: not at the end of the table.
     whole = max(n * d - LANES - a, 0) // (RUN * group * d) if even else 0
     coming = np.empty(RUN, np.int64)
-    fast = np.empty((2, 4 * LANES))  # a whole run, twice: read one, write the other
+    fast = np.zeros(4 * LANES)  # a whole run
     for r in range(-(-n // (RUN * group))):
         begin = r * RUN
         if d > LANES:  # a strip of a wide table: every row is on another page
@@ -129,7 +132,7 @@ def lane_sums(
                 coming[i] = begin + RUN + i
             prefetch_rows(rows, coming[: max(min(RUN, n - begin - RUN), 0)], a, a + chunk)
         if r < whole and add_whole_run(cells, begin * group * d + a, group * d, group * chunk, origin, fast):
-            take_whole_run(fast[0], weights[0], run, bounds, number)
+            take_whole_run(fast, weights[0], run, bounds, number)
         else:
             for step in range(begin, min(begin + RUN, -(-n // group))):
                 i = step * group
@@ -150,58 +153,18 @@ def add_whole_run(
     stride: int,  # from one step to the next
     lanes: int,  # lanes that have a cell
     origin: Floats,  # (2 * LANES,) in: first, shift
-    fast: Floats,  # (2, 4 * LANES) out: low, high, sum of y and sum of y^2, on the first of both sides
+    fast: Floats,  # (4 * LANES,) out: low, high, sum of y and sum of y^2
 ) -> bool:
     """A run of RUN steps without weights or masks; returns whether all its sums are numbers.
 
-    Lanes without a cell hold those of others: nobody asks for them.
+    Lanes without a cell hold those of others, or nothing new: nobody asks for them.
     """
-    for lane in range(LANES):
-        fast[0, lane], fast[0, LANES + lane] = np.inf, -np.inf
-        fast[0, 2 * LANES + lane] = fast[0, 3 * LANES + lane] = 0.0
-    for four in range(RUN // 4):
-        at = start + 4 * four * stride
-        add_four(
-            cells[at : at + LANES],
-            cells[at + stride : at + stride + LANES],
-            cells[at + 2 * stride : at + 2 * stride + LANES],
-            cells[at + 3 * stride : at + 3 * stride + LANES],
-            origin,
-            fast[four % 2],
-            fast[1 - four % 2],
-        )
+    _add_run(cells, start, stride, lanes, origin, fast)
     bad = 0
     for lane in range(lanes):
-        square = fast[0, 3 * LANES + lane]
+        square = fast[3 * LANES + lane]
         bad += 0 if square - square == 0.0 else 1
     return bad == 0
-
-
-@kernel
-def add_four(
-    step0: NDArray[Any],  # (LANES,) in: the cells of four steps
-    step1: NDArray[Any],
-    step2: NDArray[Any],
-    step3: NDArray[Any],
-    origin: Floats,  # (2 * LANES,) in: first, shift
-    old: Floats,  # (4 * LANES,) in: low, high, sum of y, sum of y^2
-    new: Floats,  # (4 * LANES,) out
-) -> None:
-    """Four steps of all lanes."""
-    for lane in range(LANES):
-        a, b = np.float64(step0[lane]), np.float64(step1[lane])
-        c, d = np.float64(step2[lane]), np.float64(step3[lane])
-        first, shift, low, high = origin[lane], origin[LANES + lane], old[lane], old[LANES + lane]
-        total, squares = old[2 * LANES + lane], old[3 * LANES + lane]
-        less, less_too = a if a < b else b, c if c < d else d
-        less = less if less < less_too else less_too
-        more, more_too = a if a > b else b, c if c > d else d
-        more = more if more > more_too else more_too
-        new[lane] = less if less < low else low
-        new[LANES + lane] = more if more > high else high
-        p, q, r, s = (a - first) - shift, (b - first) - shift, (c - first) - shift, (d - first) - shift
-        new[2 * LANES + lane] = total + ((p + q) + (r + s))
-        new[3 * LANES + lane] = squares + ((p * p + q * q) + (r * r + s * s))
 
 
 @kernel

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism.kernels.compiled import kernel
 from asterism.kernels.lanes import FEW
 
 Floats = NDArray[Any]  # float32 or float64
@@ -62,8 +63,9 @@ class Normals:
         """(k,) log det W - d/2 log 2 pi."""
         k, d = self.offsets.shape
         f = self.factors
-        logs = np.log(f if f.ndim == 2 else np.diagonal(f, axis1=1, axis2=2)).sum(axis=1)
-        logs = (logs * d if f.shape[1] == 1 else logs) - 0.5 * d * math.log(2.0 * math.pi)
+        if f.ndim == 2:
+            return log_heights(f, d)
+        logs = np.log(np.diagonal(f, axis1=1, axis2=2)).sum(axis=1) - 0.5 * d * math.log(2.0 * math.pi)
         return logs if len(logs) == k else np.repeat(logs, k)
 
     @cached_property
@@ -91,6 +93,8 @@ class Normals:
 
     def farthest(self, apart: Vector) -> float:
         """Standard deviations from a point to the farthest mean, of (k, d) means from there."""
+        if self.factors.ndim == 2:
+            return math.sqrt(largest_square(apart, self.factors))
         whitened = self.whiten(apart)
         return math.sqrt(float(np.einsum("cj,cj->c", whitened, whitened).max()))
 
@@ -109,9 +113,9 @@ class Normals:
 
     def growth(self, size: Vector) -> float:
         """sqrt(max sum_j W_j^2 (mu_j^2 + size_j)) over lines of W and groups."""
-        squares = self.offsets * self.offsets + size
         if self.factors.ndim == 2:
-            return math.sqrt(float((self.squared_factors * squares).max()))
+            return math.sqrt(largest_growth(self.offsets, self.factors, size))
+        squares = self.offsets * self.offsets + size
         matrices = self.factors * self.factors  # as large as all that is kept: not worth keeping
         if len(self.factors) == len(self.offsets):
             return math.sqrt(float((matrices @ squares[:, :, None]).max()))
@@ -127,6 +131,48 @@ def single_size(reference: Vector, size: Vector) -> Vector:
     return (
         size if fits and np.array_equal(reference, reference.astype(SINGLE)) else np.full_like(size, np.inf)
     )
+
+
+# --- numbers of round and diagonal groups ---------------------------------------------------------------------------
+# Every step asks for them, between two passes: in compiled code, as a score of small array operations takes longer.
+
+
+@kernel
+def log_heights(factors: Vector, d: int) -> Vector:  # (k, d) or (k, 1) in
+    """(k,) log det W - d/2 log 2 pi."""
+    k, width = factors.shape
+    out = np.empty(k)
+    for c in range(k):
+        total = 0.0
+        for j in range(width):
+            total += math.log(factors[c, j])
+        out[c] = total * (d // width) - 0.5 * d * math.log(2.0 * math.pi)
+    return out
+
+
+@kernel
+def largest_square(apart: Vector, factors: Vector) -> float:  # (k, d), and (k, d) or (k, 1) in
+    """max_c ||W (mean - point)||^2; NaN where one is."""
+    most = 0.0
+    for c in range(len(apart)):
+        total = 0.0
+        for j in range(apart.shape[1]):
+            y = apart[c, j] * factors[c, j % factors.shape[1]]
+            total += y * y
+        most = total if not total <= most else most
+    return most
+
+
+@kernel
+def largest_growth(offsets: Vector, factors: Vector, size: Vector) -> float:  # (k, d), (k, d) or (k, 1), (d,) in
+    """max_cj W_cj^2 (mu_cj^2 + size_j); NaN where one is."""
+    most = 0.0
+    for c in range(len(offsets)):
+        for j in range(offsets.shape[1]):
+            s, mean = factors[c, j % factors.shape[1]], offsets[c, j]
+            growth = s * s * (mean * mean + size[j])
+            most = growth if not growth <= most else most
+    return most
 
 
 # --- forms --------------------------------------------------------------------------------------------------------

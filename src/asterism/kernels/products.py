@@ -24,10 +24,8 @@ from asterism.kernels.lanes import TILE
 from asterism.kernels.registers import HALVES, PLAIN, SQUARES, normer, scorer, summer
 from asterism.kernels.vectors import BYTES, FOUR, MANY
 
-LONG, FEWER = (
-    256,
-    64,
-)  # bytes of a row from which on so many are added up at a time: more leave the first cache
+LONG = 256  # bytes of a row from which on
+FEWER = 64  # rows are added up at a time: more would not stay in the first cache while groups pass by
 
 Floats = NDArray[Any]  # float32 or float64
 

@@ -49,13 +49,13 @@ def loop(
     j = builder.phi(count.type)
     begun = [builder.phi(value.type) for value in start]
     sums = step(j, list(begun))
-    following = builder.add(j, number(by))
+    following, ended = builder.add(j, number(by)), builder.block
     builder.cbranch(builder.icmp_signed("<", following, count), body, after)
     j.add_incoming(number(0), before)
-    j.add_incoming(following, body)
+    j.add_incoming(following, ended)
     for phi, first, last in zip(begun, start, sums, strict=True):
         phi.add_incoming(first, before)
-        phi.add_incoming(last, body)
+        phi.add_incoming(last, ended)
     builder.position_at_end(after)
     return sums
 

@@ -114,6 +114,13 @@ class Visit(ABC):
     def totals(self, sums: Vector) -> GaussianTotals:
         """The same about the new means."""
 
+    def stepped(self, sums: Vector, least: Vector, share: float) -> tuple[Vector, Vector] | None:  # noqa: ARG002
+        """Means (k, d) from the reference and variances (k, d) of the next model, for those who have them at hand.
+
+        None where a group has no more than a ``share`` of all mass or less than the ``least`` (d,) variances.
+        """
+        return None
+
     def mass(self, sums: Vector) -> Vector:
         """(k,) N, of what ``sums`` gave."""
         return sums[2 : 2 + self.k]

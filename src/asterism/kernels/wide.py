@@ -182,6 +182,37 @@ def bring_home(
             scatters[c, 0] = max(total, 0.0)
 
 
+@kernel
+def next_groups(
+    mass: NDArray[np.float64],  # (k,) in
+    sums: NDArray[np.float64],  # in, as for ``bring_home``
+    halves: NDArray[np.float64],
+    means: NDArray[np.float64],  # (k, d) in: the last ones, from g
+    least: NDArray[np.float64],  # (d,) in: a variance that a group must reach
+    share: float,  # of all mass that a group must have more of
+    offsets: NDArray[np.float64],  # (k, d) in: the last means from the reference; out: the new ones
+    variances: NDArray[np.float64],  # (k, d) out, the same in all columns of a round group
+) -> bool:
+    """The M-step of round and diagonal groups; False, and nothing of use, where one has next to no rows or spread.
+
+    mean = sum w r x / N      variance = sum w r (x - mean)^2 / N, of a round group the average of its columns
+    """
+    k, d = means.shape
+    width = 1 if len(halves) else d
+    shifts, scatters = np.empty((k, d)), np.empty((k, width))
+    bring_home(mass, sums, halves, means, shifts, scatters)
+    enough, lowest = share * mass.sum(), least.sum() / d
+    for c in range(k):
+        if not mass[c] > enough:
+            return False
+        for j in range(d):
+            offsets[c, j] += shifts[c, j]
+            variances[c, j] = scatters[c, j % width] / (mass[c] * (d // width))
+            if not variances[c, j] >= (lowest if len(halves) else least[j]):
+                return False
+    return True
+
+
 # --- tiles --------------------------------------------------------------------------------------------------------
 
 

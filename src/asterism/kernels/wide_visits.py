@@ -12,7 +12,7 @@ from asterism.kernels.normals import Floats, Kind, Normals, Vector, near
 from asterism.kernels.products import whole_fours, whole_vectors
 from asterism.kernels.vectors import BYTES
 from asterism.kernels.visits import NEAR, AllBlocks, GaussianTotals, OneMatrix, Visit, over, symmetric
-from asterism.kernels.wide import bring_home, write_lines
+from asterism.kernels.wide import bring_home, next_groups, write_lines
 from asterism.kernels.wide_full import wide_full_block
 
 FEWEST, FEWEST_FULL = (
@@ -87,6 +87,14 @@ class WideVisit(Wide):
         shifts, scatters = np.empty((self.k, self.d)), np.empty(self.normals.factors.shape)
         bring_home(mass, moments, halves, self._seen.means, shifts, scatters)
         return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
+
+
+    def stepped(self, sums: Vector, least: Vector, share: float) -> tuple[Vector, Vector] | None:
+        """In one call: between two passes, a score of small array operations takes a tenth of a millisecond."""
+        _, mass, moments, halves = self._parts(sums)
+        offsets, variances = self.normals.offsets.copy(), np.empty((self.k, self.d))
+        fine = next_groups(mass, moments, halves, self._seen.means, least, share, offsets, variances)
+        return (offsets, variances) if fine else None
 
 
 class WideTiedVisit(Wide, OneMatrix):
