@@ -48,7 +48,7 @@ def test_scores_are_products_with_every_group(kind, k, columns, besides):
     lines = rng.normal(size=(k, columns + more + 1))
     scores = np.full((whole_fours(k), TILE), np.nan, kind)
     for at in slabs(kind):
-        score_slab(in_fours(lines, kind), turned, columns, False, at, scores, turned, 0)
+        score_slab(in_fours(lines, kind), turned, columns, False, at, scores, at, turned, 0)
     x = turned[:, :TILE].astype(float)
     beside = x[columns:] if besides == "halves" else x[:more] ** 2
     want = lines[:, :columns] @ x[:columns] + lines[:, columns:-1] @ beside + lines[:, -1:]
@@ -65,7 +65,7 @@ def test_a_triangle_times_every_row(kind, d):
     lines[:d, :d] = lower
     out = np.full((high, turned.shape[1]), np.nan, kind)
     for at in slabs(kind):
-        score_slab(lines, turned, high, True, at, out, turned, 0)
+        score_slab(lines, turned, high, True, at, out, at, turned, 0)
     x = turned[:d, :TILE].astype(float)
     assert np.allclose(out[:d, :TILE], lower @ x, atol=40 * d * np.finfo(kind).eps)
 
@@ -85,7 +85,7 @@ def test_squares_of_a_triangle_times_every_row(kind, d):
     factor[:d, :d], factor[:d, -1] = lower, constant
     out = np.full(TILE, 3.0, kind)
     for at in slabs(kind):
-        norm_slab(factor, turned, at, out)
+        norm_slab(factor, np.ascontiguousarray(turned[:, at : at + slabs(kind).step]), out, at)
     y = lower @ turned[:d, :TILE].astype(float) + constant[:, None]
     assert np.allclose(out, 3.0 - 0.5 * (y * y).sum(axis=0), rtol=40 * d * np.finfo(kind).eps)
 
@@ -140,7 +140,7 @@ def test_rows_are_turned_with_their_squares_and_absent_rows_are_zeros(kind, d):
     origin = rng.normal(size=(2, d)).astype(kind)
     tile, turned = tile_of(rng, TILE, d, kind) * 0, tile_of(rng, whole_fours(d) + 1, TILE, kind)
     for at in slabs(kind):
-        bring_slab(rows, origin, first, at, w, False, tile, turned)
+        bring_slab(rows, origin, first, at, w, False, tile, turned, at)
     want = np.zeros((TILE, d), kind)
     there = w[: n - first, None] > 0
     want[: n - first] = np.where(there, rows[first:] - origin[0] - origin[1], 0.0)

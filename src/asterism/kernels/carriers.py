@@ -98,9 +98,9 @@ def carrier() -> Any:
 def turner(weighed: bool) -> Any:
     """As many rows as a vector has lanes, turned, and half the sums of their squares; or times their weights.
 
-    Called with ``(tile, row, columns, w, out)``, for i below the lanes: out[j, row + i] = tile[row + i, j] for j
-    below ``columns``, which come in fours, and out[columns, row + i] is half the sum of their squares; or, if they
-    are ``weighed``, out[j, row + i] = w[row + i] tile[row + i, j].
+    Called with ``(tile, row, columns, w, out, to)``, for i below the lanes: out[j, to + i] = tile[row + i, j] for j
+    below ``columns``, which come in fours, and out[columns, to + i] is half the sum of their squares; or, if they
+    are ``weighed``, out[j, to + i] = w[row + i] tile[row + i, j].
     """
 
     def emit(
@@ -110,15 +110,16 @@ def turner(weighed: bool) -> Any:
         columns: Any,  # noqa: ARG001
         w: Any,
         out: Any,
+        to: Any,  # noqa: ARG001
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
-            vector, (row, columns) = vector_of(signature.args[0]), arguments[1:3]
+            vector, (row, columns), to = vector_of(signature.args[0]), arguments[1:3], arguments[5]
             few = QUARTER * 8 // signature.args[0].dtype.bitwidth  # lanes of a quarter
             part = ir.VectorType(vector.element, few)
             stride = extent(context, builder, signature, arguments, 4, 1)
             begin = [cell(0, builder.add(row, number(i)), number(0)) for i in range(vector.count)]
-            low, mass = cell(4, number(0), row), load(builder, cell(3, row), vector)
+            low, mass = cell(4, number(0), to), load(builder, cell(3, row), vector)
 
             def step(j: Any, sums: Sums) -> Sums:
                 for one in range(0, FOUR, few):
@@ -137,11 +138,11 @@ def turner(weighed: bool) -> Any:
             if not weighed:
                 pairs = [builder.fadd(a, b) for a, b in zip(sums[::2], sums[1::2], strict=True)]
                 half = ir.Constant(vector, [0.5] * vector.count)
-                store(builder, builder.fmul(half, builder.fadd(*pairs)), cell(4, columns, row))
+                store(builder, builder.fmul(half, builder.fadd(*pairs)), cell(4, columns, to))
             return context.get_dummy_value()
 
         whole = types.intp
-        return types.void(tile, whole, whole, w, out), generate
+        return types.void(tile, whole, whole, w, out, whole), generate
 
     return cast(Any, intrinsic(emit))
 

@@ -6,8 +6,8 @@ row. Which cells are there is a matter of masks, not of branches, so everything 
 Sums are taken over runs of RUN steps, and the sums of runs are added with what rounding takes from each addition
 (Neumaier). So the error does not grow with the number of rows: a few units in the last place.
 
-Nearly all runs have all their cells, and equal weights. A run is first taken as if it had (``kernels.runs``); where that
-gives no number, once more with masks.
+Nearly all runs have all their cells, and equal weights. A run is first taken as if it had (``kernels.runs``); where
+that gives no number, once more with masks.
 """
 
 from __future__ import annotations

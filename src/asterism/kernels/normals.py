@@ -164,7 +164,9 @@ def largest_square(apart: Vector, factors: Vector) -> float:  # (k, d), and (k, 
 
 
 @kernel
-def largest_growth(offsets: Vector, factors: Vector, size: Vector) -> float:  # (k, d), (k, d) or (k, 1), (d,) in
+def largest_growth(
+    offsets: Vector, factors: Vector, size: Vector
+) -> float:  # (k, d), (k, d) or (k, 1), (d,) in
     """max_cj W_cj^2 (mu_cj^2 + size_j); NaN where one is."""
     most = 0.0
     for c in range(len(offsets)):

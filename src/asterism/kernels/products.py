@@ -59,11 +59,12 @@ fours_of, vectors_of, stride = kernel(whole_fours), kernel(whole_vectors), kerne
 @kernel
 def score_slab(
     lines: Floats,  # (fours of lines, columns) in: slopes, numbers for half squares or squares if any, constants
-    turned: Floats,  # (depth and half squares, TILE or more) in
+    turned: Floats,  # (depth and half squares, a slab or more) in
     depth: int,  # columns in fours
     lower: bool,  # whether lines are a lower triangle: nothing is multiplied right of the diagonal but in its four
     first: int,  # row of the slab
     out: Floats,  # (fours of lines, TILE or more) out
+    to: int,  # from here on
     rows: Floats,  # (n, d) to be asked for meanwhile
     ahead: int,  # from here on
 ) -> None:
@@ -71,23 +72,23 @@ def score_slab(
     besides = lines.shape[1] - 1 - depth
     for line in range(0, len(lines), FOUR):
         if besides == 0:
-            _score(lines, line, turned, first, line + FOUR if lower else depth, out, rows, ahead)
+            _score(lines, line, turned, first, line + FOUR if lower else depth, out, to, rows, ahead)
         elif besides == 1:
-            _score_halves(lines, line, turned, first, depth, out, rows, ahead)
+            _score_halves(lines, line, turned, first, depth, out, to, rows, ahead)
         else:
-            _score_squares(lines, line, turned, first, depth, out, rows, ahead)
+            _score_squares(lines, line, turned, first, depth, out, to, rows, ahead)
 
 
 @kernel
 def norm_slab(
     lines: Floats,  # (fours of d, d in fours, and constants) in: a lower triangle
-    turned: Floats,  # (d in fours, TILE or more) in
-    first: int,  # row of the slab
+    turned: Floats,  # (d in fours, a slab) in
     out: Floats,  # (TILE,) less by half the sum of squares of all lines
+    to: int,  # from here on
 ) -> None:
     """out - ||W x + constant||^2 / 2 of a slab of rows."""
     for four in range(len(lines) // FOUR):
-        _norm(lines, FOUR * four, turned, first, FOUR * (four + 1), out)
+        _norm(lines, FOUR * four, turned, 0, FOUR * (four + 1), out, to)
 
 
 @kernel

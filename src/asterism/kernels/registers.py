@@ -37,10 +37,10 @@ PLAIN, HALVES, SQUARES = 0, 1, 2  # what a line has for a row besides its slopes
 def scorer(form: int) -> Any:
     """A product of four lines with a slab of turned rows.
 
-    Called with ``(lines, line, turned, row, depth, out, rows, ahead)``, for c = 0 .. 3 and the rows i of a slab from
-    ``row`` on: out[line + c, i] = sum over j < depth of lines[line + c, j] turned[j, i], more by the last cell of the
-    line; with HALVES also by lines[line + c, depth] turned[depth, i], with SQUARES by
-    lines[line + c, depth + j] turned[j, i]^2. Columns come in fours.
+    Called with ``(lines, line, turned, row, depth, out, to, rows, ahead)``, for c = 0 .. 3 and the rows i of a slab:
+    out[line + c, to + i] = sum over j < depth of lines[line + c, j] turned[j, row + i], more by the last cell of the
+    line; with HALVES also by lines[line + c, depth] turned[depth, row + i], with SQUARES by
+    lines[line + c, depth + j] turned[j, row + i]^2. Columns come in fours.
 
     At every second column it asks for some bytes of the rows from ``ahead`` on, so that they come while there is much
     to do: the processor sees no pattern in how rows are turned, and waiting for them took a tenth of the time.
@@ -54,25 +54,26 @@ def scorer(form: int) -> Any:
         row: Any,  # noqa: ARG001
         depth: Any,  # noqa: ARG001
         out: Any,
+        to: Any,  # noqa: ARG001
         rows: Any,
         ahead: Any,  # noqa: ARG001
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
-            line, row, depth = (arguments[i] for i in (1, 3, 4))
+            line, depth, to = (arguments[i] for i in (1, 4, 6))
             before = builder.mul(
                 builder.udiv(line, number(2 * FOUR)), depth
             )  # asked for by the fours before this
-            ahead = after(builder, cell(6, arguments[7], number(0)), before)
+            ahead = after(builder, cell(7, arguments[8], number(0)), before)
             found = _times_slab(context, builder, signature, arguments, form, ahead)
             for s, value in enumerate(found):
                 c, v = divmod(s, SLAB)
-                to = builder.add(row, number(v * value.type.count))
-                store(builder, value, cell(5, builder.add(line, number(c)), to))
+                at = builder.add(to, number(v * value.type.count))
+                store(builder, value, cell(5, builder.add(line, number(c)), at))
             return context.get_dummy_value()
 
         whole = types.intp
-        return types.void(lines, whole, turned, whole, whole, out, rows, whole), generate
+        return types.void(lines, whole, turned, whole, whole, out, whole, rows, whole), generate
 
     return cast(Any, intrinsic(emit))
 
@@ -80,9 +81,9 @@ def scorer(form: int) -> Any:
 def normer() -> Any:
     """Squares of a product of four lines with a slab of turned rows, taken from what is there.
 
-    Called with ``(lines, line, turned, row, depth, out)``, for the rows i of a slab from ``row`` on:
-    out[i] -= sum over c = 0 .. 3 of y^2 / 2, y = sum over j < depth of lines[line + c, j] turned[j, i], more by the
-    last cell of the line.
+    Called with ``(lines, line, turned, row, depth, out, to)``, for the rows i of a slab: out[to + i] -= sum over
+    c = 0 .. 3 of y^2 / 2, y = sum over j < depth of lines[line + c, j] turned[j, row + i], more by the last cell of
+    the line.
     """
 
     def emit(
@@ -93,6 +94,7 @@ def normer() -> Any:
         row: Any,  # noqa: ARG001
         depth: Any,  # noqa: ARG001
         out: Any,
+        to: Any,  # noqa: ARG001
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
@@ -100,7 +102,7 @@ def normer() -> Any:
             vector = found[0].type
             half = ir.Constant(vector, [-0.5] * vector.count)
             for v in range(SLAB):
-                place = cell(5, builder.add(arguments[3], number(v * vector.count)))
+                place = cell(5, builder.add(arguments[6], number(v * vector.count)))
                 total = builder.fmul(found[v], found[v], flags=FREE)
                 for value in found[v + SLAB :: SLAB]:
                     total = builder.fadd(total, builder.fmul(value, value, flags=FREE), flags=FREE)
@@ -109,7 +111,7 @@ def normer() -> Any:
             return context.get_dummy_value()
 
         whole = types.intp
-        return types.void(lines, whole, turned, whole, whole, out), generate
+        return types.void(lines, whole, turned, whole, whole, out, whole), generate
 
     return cast(Any, intrinsic(emit))
 

@@ -22,7 +22,7 @@ def run_of(steps: int, lanes: int) -> Any:
     """A run of so many steps over up to so many lanes.
 
     Called with ``(cells, start, stride, some, origin, out)``: step i of lane l is cells[start + i stride + l], for l
-    below ``some`` in whole vectors; origin (2 lanes,) has first and shift; out (4 lanes,) gets low, high, sum, squares.
+    below ``some`` in whole vectors; origin (2 lanes,) has first and shift; out (4 lanes,) gets low, high and both sums.
     A cell that is no number is neither low nor high, and its sums are no numbers.
     """
 

@@ -57,7 +57,8 @@ def wide_block(
     """Read once, tile by tile: score, share out, add up."""
     d, k = rows.shape[1], len(mass)
     high, width = fours_of(d), vectors_of(d, lines.itemsize)
-    copy, turned = blank(TILE, width, lines), blank(high + 1, TILE, lines)
+    lanes = SLAB * BYTES // lines.itemsize
+    copy, turned, half = blank(TILE, width, lines), blank(high + 1, lanes, lines), zeros(TILE, lines)
     scores, work, w, here = room_for(lines)
     lower, single = False, False  # no literals: each would be compiled for itself
     also = np.empty(k) if squares else halves
@@ -66,15 +67,16 @@ def wide_block(
         absent = take_weights(weights, first, len(rows), w)
         take_notes(notes, first, here)
         tile, direct = tile_at(rows, first, plain and not absent, copy)
-        for slab in range(TILE * lines.itemsize // (SLAB * BYTES)):
-            at = slab * SLAB * BYTES // lines.itemsize
-            bring_slab(rows, origin, first, at, w, direct, tile, turned)
-            score_slab(lines, turned, high, lower, at, scores, rows, min(first + at + TILE, len(rows) - 1))
+        for at in range(0, TILE, lanes):  # turned rows are few enough to stay in the first cache
+            bring_slab(rows, origin, first, at, w, direct, tile, turned, 0)
+            score_slab(lines, turned, high, lower, 0, scores, at, rows, min(first + at + TILE, len(rows) - 1))
+            for i in range(lanes):
+                half[at + i] = turned[high, i]
         share_out(scores.reshape(-1), k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
-        settle(scores, work[SCALE], turned[high], mass, also)
+        settle(scores, work[SCALE], half, mass, also)
         add_tile(scores, tile, TILE, width, single, lower, sums)
         if squares:
             add_tile(scores, tile, TILE, width, squares, lower, sums)
@@ -99,6 +101,7 @@ def wide_tied_block(
 ) -> None:
     """Read once, tile by tile: whiten, score as round groups, share out, add up."""
     d, k, high, width = rows.shape[1], len(mass), len(scatter), sums.shape[1]
+    lanes = SLAB * BYTES // lines.itemsize
     copy, turned, y = blank(TILE, width, lines), blank(high + 1, TILE, lines), blank(high + 1, TILE, lines)
     scores, work, w, here = room_for(lines)
     lower, all_of_it, squares = True, False, False  # no literals: each would be compiled for itself
@@ -108,12 +111,11 @@ def wide_tied_block(
         absent = take_weights(weights, first, len(rows), w)
         take_notes(notes, first, here)
         tile, direct = tile_at(rows, first, plain and not absent, copy)
-        for slab in range(TILE * lines.itemsize // (SLAB * BYTES)):
-            at = slab * SLAB * BYTES // lines.itemsize
-            bring_slab(rows, origin, first, at, w, direct, tile, turned)
-            score_slab(factor, turned, high, lower, at, y, rows, min(first + at + TILE, len(rows) - 1))
-            write_half_squares(y, d, high, at, SLAB * BYTES // lines.itemsize)
-            score_slab(lines, y, high, all_of_it, at, scores, rows, 0)
+        for at in range(0, TILE, lanes):
+            bring_slab(rows, origin, first, at, w, direct, tile, turned, at)
+            score_slab(factor, turned, high, lower, at, y, at, rows, min(first + at + TILE, len(rows) - 1))
+            write_half_squares(y, d, high, at, lanes)
+            score_slab(lines, y, high, all_of_it, at, scores, at, rows, 0)
         share_out(scores.reshape(-1), k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
@@ -262,6 +264,7 @@ def bring_slab(
     direct: bool,
     tile: Floats,  # (TILE, stride) out, unless it is ``direct``: x, or 0 if absent
     turned: Floats,  # (columns, stride) out: (x, ||x||^2 / 2), x in fours of columns
+    to: int,  # from here on
 ) -> None:
     """Rows of a tile, x = (cell - point) - step, as lanes. These are not added up, see ``lanes.load_tile``."""
     lanes = BYTES // turned.itemsize
@@ -271,7 +274,7 @@ def bring_slab(
             carry_rows(rows, first + i, origin, w, tile, i)
     for vector in range(SLAB):
         i = at + vector * lanes
-        turn_rows(tile, i, fours_of(rows.shape[1]), w, turned)
+        turn_rows(tile, i, fours_of(rows.shape[1]), w, turned, to + vector * lanes)
 
 
 @kernel

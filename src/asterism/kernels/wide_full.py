@@ -48,9 +48,11 @@ def wide_full_block(
 ) -> None:
     """Read once, tile by tile: score, share out, add up."""
     k, high, width = len(mass), scatters.shape[1], sums.shape[1]
-    copy, turned = blank(TILE, width, means), blank(high + 1, TILE, means)
+    lanes = SLAB * BYTES // means.itemsize
+    copy, turned = blank(TILE, width, means), blank(high + 1, lanes, means)
     scores, work, w, here = room_for(means)
-    moved, share, pick = blank(TILE, width, means), zeros(TILE, means), np.empty(TILE + 1, np.int64)
+    moved, weighed = blank(TILE, width, means), blank(high, TILE, means)
+    share, pick = zeros(TILE, means), np.empty(TILE + 1, np.int64)
     cells = TILE * moved.shape[1]
     places = k if k * cells * means.itemsize <= MOST_WAITING else 0
     waiting = zeros(places * cells, means).reshape((places, TILE, moved.shape[1]))
@@ -61,12 +63,11 @@ def wide_full_block(
         absent = take_weights(weights, first, len(rows), w)
         take_notes(notes, first, here)
         tile, direct = tile_at(rows, first, plain and not absent, copy)
-        for slab in range(TILE * means.itemsize // (SLAB * BYTES)):
-            at = slab * SLAB * BYTES // means.itemsize
-            bring_slab(rows, origin, first, at, w, direct, tile, turned)
+        for at in range(0, TILE, lanes):
+            bring_slab(rows, origin, first, at, w, direct, tile, turned, 0)
             for c in range(k):
-                scores[c, at : at + SLAB * BYTES // means.itemsize] = constants[c]
-                norm_slab(factors[c], turned, at, scores[c])
+                scores[c, at : at + lanes] = constants[c]
+                norm_slab(factors[c], turned, scores[c], at)
         share_out(scores.reshape(-1), k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
@@ -77,15 +78,15 @@ def wide_full_block(
             m = pick_rows(scores[c], pick)
             if 2 * m > TILE or not places:
                 move_rows(tile, means, c, pick[:m], scores[c], moved, share, 0)
-                add_scatter(moved, share, m, turned, scatters[c])
+                add_scatter(moved, share, m, weighed, scatters[c])
                 continue
             if counts[c] + m > TILE:
-                add_scatter(waiting[c], shares[c], counts[c], turned, scatters[c])
+                add_scatter(waiting[c], shares[c], counts[c], weighed, scatters[c])
                 counts[c] = 0
             move_rows(tile, means, c, pick[:m], scores[c], waiting[c], shares[c], counts[c])
             counts[c] += m
     for c in range(places):
-        add_scatter(waiting[c], shares[c], counts[c], turned, scatters[c])
+        add_scatter(waiting[c], shares[c], counts[c], weighed, scatters[c])
     wipe(sums, rows.shape[1], width)
     for c in range(k):
         wipe(scatters[c], rows.shape[1], width)
@@ -119,7 +120,7 @@ def add_scatter(
     """sum w r z z' of the rows that wait."""
     lanes = BYTES // waiting.itemsize
     for vector in range((n + lanes - 1) // lanes):
-        turn_weighed(waiting, vector * lanes, len(scatter), shares, weighed)
+        turn_weighed(waiting, vector * lanes, len(scatter), shares, weighed, vector * lanes)
     lower, squares = True, False  # no literals: each would be compiled for itself
     if n:
         add_tile(weighed, waiting, n, scatter.shape[1], squares, lower, scatter)

@@ -88,7 +88,6 @@ class WideVisit(Wide):
         bring_home(mass, moments, halves, self._seen.means, shifts, scatters)
         return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
 
-
     def stepped(self, sums: Vector, least: Vector, share: float) -> tuple[Vector, Vector] | None:
         """In one call: between two passes, a score of small array operations takes a tenth of a millisecond."""
         _, mass, moments, halves = self._parts(sums)
