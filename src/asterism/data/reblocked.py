@@ -14,10 +14,11 @@ from asterism.data.source import ArraySource, Piece, Source
 class Reblocked(Source):
     """A source in blocks of ``block_rows`` rows, any number."""
 
+    inner: Source
     block_rows: int = 0
 
     def __init__(self, inner: Source, block_rows: int) -> None:
-        self.inner, self.block_rows = inner, block_rows
+        self.inner, self.block_rows = inner.inner if isinstance(inner, Reblocked) else inner, block_rows
         self.n_rows, self.dtype, self.ignored = inner.n_rows, inner.dtype, inner.ignored
 
     @property

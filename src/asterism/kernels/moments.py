@@ -23,7 +23,8 @@ from asterism.kernels.prefetch import prefetch_rows
 from asterism.kernels.runs import run_of
 
 RUN = 64
-LANES = 64
+LANES = 128
+SOME = 64  # lanes that whole rows fill: steps farther apart would meet in a few places of the first cache
 HEAD = 128  # rows that tell where the mean is, or a sixteenth of them
 
 Floats = NDArray[np.float64]
@@ -108,7 +109,7 @@ def lane_sums(
     """(6, chunk) sums of w, w y and w y^2, low, high and number of the finite cells, y = (x - first) - shift."""
     n, d = rows.shape
     chunk = min(LANES, d - a)
-    group = LANES // d if d < LANES else 1  # whole rows in a step
+    group = max(SOME // d, 1)  # whole rows in a step
     x, w, origin = np.empty(LANES), np.empty(LANES), np.zeros(2 * LANES)
     for lane in range(group * chunk):
         origin[lane], origin[LANES + lane] = first[a + lane % chunk], shift[a + lane % chunk]
@@ -132,7 +133,7 @@ def lane_sums(
                 coming[i] = begin + RUN + i
             prefetch_rows(rows, coming[: max(min(RUN, n - begin - RUN), 0)], a, a + chunk)
         if r < whole and add_whole_run(cells, begin * group * d + a, group * d, group * chunk, origin, fast):
-            take_whole_run(fast, weights[0], run, bounds, number)
+            take_whole_run(fast, weights[0], group * chunk, run, bounds, number)
         else:
             for step in range(begin, min(begin + RUN, -(-n // group))):
                 i = step * group
@@ -142,7 +143,7 @@ def lane_sums(
                     weigh_lanes(weights[i : i + here], chunk, x, w)
                 add_lanes(x, w, origin, run)
                 bound_lanes(x, bounds[step % 2], bounds[1 - step % 2], number)
-        flush_run(run, sums, lost)
+        flush_run(run, group * chunk, sums, lost)
     return joined_lanes(sums, lost, bounds, number, group, chunk)
 
 
@@ -171,12 +172,13 @@ def add_whole_run(
 def take_whole_run(
     fast: Floats,  # (4 * LANES,) in: low, high, sum of y, sum of y^2
     weight: float,  # of every row
+    lanes: int,  # that have a cell
     run: Floats,  # (3 * LANES,) out: sums of w, w y, w y^2
     bounds: Floats,  # (2, 2 * LANES) widened, on both sides
     number: Floats,  # (LANES,) added to
 ) -> None:
     """What a whole run gave."""
-    for lane in range(LANES):
+    for lane in range(lanes):
         run[lane] = weight * RUN
         run[LANES + lane] = weight * fast[2 * LANES + lane]
         run[2 * LANES + lane] = weight * fast[3 * LANES + lane]
@@ -266,12 +268,13 @@ def bound_lanes(
 
 
 @kernel
-def flush_run(run: Floats, sums: Floats, lost: Floats) -> None:
+def flush_run(run: Floats, lanes: int, sums: Floats, lost: Floats) -> None:
     """Add the sums of a run to those before it, and keep what rounding took."""
-    for s in range(3 * LANES):
-        sums[s], rounded = two_sum(sums[s], run[s])
-        lost[s] += rounded
-        run[s] = 0.0
+    for begin in range(0, 3 * LANES, LANES):
+        for s in range(begin, begin + lanes):
+            sums[s], rounded = two_sum(sums[s], run[s])
+            lost[s] += rounded
+            run[s] = 0.0
 
 
 @kernel

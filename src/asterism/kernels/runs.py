@@ -15,14 +15,15 @@ from numba import types
 from numba.extending import intrinsic
 
 from asterism.kernels.instructions import numbers_and_cells
-from asterism.kernels.vectors import FREE, Sums, load, loop, store, vector_of
+from asterism.kernels.prefetch import LINE
+from asterism.kernels.vectors import BYTES, FREE, Sums, load, loop, store, vector_of
 
 
 def run_of(steps: int, lanes: int) -> Any:
     """A run of so many steps over up to so many lanes.
 
     Called with ``(cells, start, stride, some, origin, out)``: step i of lane l is cells[start + i stride + l], for l
-    below ``some`` in whole vectors; origin (2 lanes,) has first and shift; out (4 lanes,) gets low, high and both sums.
+    below ``some`` in whole lines; origin (2 lanes,) has first and shift; out (4 lanes,) gets low, high and both sums.
     A cell that is no number is neither low nor high, and its sums are no numbers.
     """
 
@@ -37,7 +38,10 @@ def run_of(steps: int, lanes: int) -> Any:
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
-            vector, (start, stride, some) = vector_of(signature.args[0]), arguments[1:4]
+            start, stride, some = arguments[1:4]
+            # As many lanes as a cache line holds: each is read once, wherever steps lie.
+            part = vector_of(signature.args[0])
+            vector = ir.VectorType(part.element, LINE * part.count // BYTES)
             wide = ir.VectorType(ir.DoubleType(), vector.count)
 
             def widened(value: Any) -> Any:
@@ -48,25 +52,21 @@ def run_of(steps: int, lanes: int) -> Any:
                 point = [load(builder, cell(4, builder.add(lane, number(p * lanes))), wide) for p in (0, 1)]
 
                 def step(i: Any, sums: Sums) -> Sums:
-                    low, high, *others = sums
-                    for side in range(2):  # two sums each: an addition waits for the one before
-                        at = builder.mul(builder.add(i, number(side)), stride)
-                        x = load(builder, builder.gep(place, [at]), vector)
-                        y = widened(x)
-                        for p in point:
-                            y = builder.fsub(y, p)
-                        low = builder.select(builder.fcmp_ordered("<", x, low), x, low)
-                        high = builder.select(builder.fcmp_ordered(">", x, high), x, high)
-                        square = builder.fmul(y, y, flags=FREE)
-                        others[side] = builder.fadd(others[side], y)
-                        others[2 + side] = builder.fadd(others[2 + side], square, flags=FREE)
-                    return [low, high, *others]
+                    low, high, total, squares = sums
+                    x = load(builder, builder.gep(place, [builder.mul(i, stride)]), vector)
+                    y = widened(x)
+                    for p in point:
+                        y = builder.fsub(y, p)
+                    return [
+                        builder.select(builder.fcmp_ordered("<", x, low), x, low),
+                        builder.select(builder.fcmp_ordered(">", x, high), x, high),
+                        builder.fadd(total, y),
+                        builder.fadd(squares, builder.fmul(y, y, flags=FREE), flags=FREE),
+                    ]
 
                 bounds = [ir.Constant(vector, [bound] * vector.count) for bound in (math.inf, -math.inf)]
-                low, high, *sums = loop(
-                    builder, number(steps), number, step, [*bounds, *[ir.Constant(wide, None)] * 4], 2
-                )
-                found = [low, high, builder.fadd(*sums[:2]), builder.fadd(*sums[2:])]
+                empty = [*bounds, *[ir.Constant(wide, None)] * 2]
+                found = loop(builder, number(steps), number, step, empty, 1)
                 for s, value in enumerate(found):
                     to = cell(5, builder.add(lane, number(s * lanes)))
                     store(builder, widened(value) if s < 2 else value, to)

@@ -25,7 +25,6 @@ from asterism.kernels.lanes import TILE
 from asterism.kernels.vectors import FOUR, FREE, Sums, across, halves, load, loop, loop_from, store, vector_of
 
 BEST, SCALE, TOTAL = 0, 1, 2  # lines of the work
-JUST_ABOVE = 1.0 + 1e-6  # a share of exp(CUT) is none, however it was rounded
 
 
 def _share(typing: Any, scores: Any, k: Any, row: Any, w: Any, work: Any) -> Any:  # noqa: ARG001  as Numba calls it
@@ -79,7 +78,7 @@ share_vector = cast(Any, intrinsic(_share))
 
 
 def shares_of(builder: Any, z: Sums) -> Sums:
-    """exp(-z) of z at least 0, and 0 from -CUT on, in all lanes of some vectors, which take every step together."""
+    """exp(-z) of z at least 0, and 0 from -CUT on, or a rounding of n before it, in all lanes of some vectors."""
     kind = z[0].type
     single = isinstance(kind.element, ir.FloatType)
     names = ("CUT", "FLIP", "SHIFT")
@@ -93,11 +92,9 @@ def shares_of(builder: Any, z: Sums) -> Sums:
     def more(a: Any, b: Any, c: Any) -> Any:
         return builder.fadd(builder.fmul(a, b, flags=FREE), c, flags=FREE)
 
-    most, least = of(-cut), of(math.exp(cut) * JUST_ABOVE)
-    y = [builder.select(builder.fcmp_ordered("<", a, most), a, most) for a in z]
-    t = [more(a, of(-e.PER_LOG2), of(flip)) for a in y]
+    t = [more(a, of(-e.PER_LOG2), of(flip)) for a in z]
     n = [builder.fsub(a, of(flip)) for a in t]
-    g = [more(a, of(math.log(2.0)), b) for a, b in zip(n, y, strict=True)]  # -f: every second sign turns
+    g = [more(a, of(math.log(2.0)), b) for a, b in zip(n, z, strict=True)]  # -f: every second sign turns
     constants = (*(short if single else long), 1.0, 1.0)
     first, *others = (-c if (len(constants) - i) % 2 == 0 else c for i, c in enumerate(constants))
     p = [of(first)] * len(z)
@@ -109,7 +106,10 @@ def shares_of(builder: Any, z: Sums) -> Sums:
         builder.bitcast(builder.add(builder.bitcast(a, whole), b), kind)
         for a, b in zip(p, power, strict=True)
     ]
-    return [builder.select(builder.fcmp_ordered(">", a, least), a, ir.Constant(kind, None)) for a in shares]
+    # Beyond the cut, where n no longer fits an exponent, a share is anything: it is told by n, and taken away.
+    least = of(float(flip) + math.ceil(float(cut) * e.PER_LOG2))
+    kept = [builder.fcmp_ordered(">=", a, least) for a in t]
+    return [builder.select(a, b, ir.Constant(kind, None)) for a, b in zip(kept, shares, strict=True)]
 
 
 def settler(groups: int) -> Any:

@@ -114,6 +114,28 @@ def note_labels(
 
 
 @kernel
+def read_notes(
+    notes: NDArray[np.float64],  # (n,) in: as a pass that only looks leaves them
+    weights: NDArray[np.float64],  # (n,) in; or none: all 1
+    labels: NDArray[
+        np.int32
+    ],  # (n,) out: -1 where a row must be asked again, as rounding may have decided or it is absent
+    mass: NDArray[np.float64],  # (k,) added to, of rows that have a label
+) -> int:
+    """Labels from notes; how many are missing."""
+    missing = 0
+    for i in range(len(notes)):
+        w = weights[i] if len(weights) else 1.0
+        if notes[i] < 0.0 or w == 0.0:
+            labels[i] = -1
+            missing += 1
+        else:
+            labels[i] = np.int32(notes[i])
+            mass[labels[i]] += w
+    return missing
+
+
+@kernel
 def take_notes(notes: NDArray[np.float64], first: int, here: NDArray[np.float64]) -> None:
     """What stands beside the rows of a tile, if anything does."""
     for i in range(min(TILE, len(notes) - first)):

@@ -101,7 +101,8 @@ class EM:
         return self.family if isinstance(self.family, Fused) else None
 
     @functools.cached_property
-    def _collapsible(self) -> Collapsible | None:
+    def collapsible(self) -> Collapsible | None:
+        """The family, if it can tell which components have collapsed; asked once, as well."""
         return self.family if isinstance(self.family, Collapsible) else None
 
     # --- E ---
@@ -152,8 +153,9 @@ class EM:
         if self._has_fallen(model, reached):
             return self._back(model, reached)
         total = float(statistic.mass.sum())
-        after = replace(
-            self._maximised(model, statistic),
+        after = self._maximised(
+            model,
+            statistic,
             step=model.step + 1,
             seen=reached,
             gain=(reached - model.seen) / total,
@@ -163,16 +165,16 @@ class EM:
         )
         if self.stop == "parameters":
             after = replace(after, gain=self._moved(model, after))
-        if self._collapsible is not None:
-            after = repaired(self._collapsible, after, statistic)
+        if self.collapsible is not None:
+            after = repaired(self.collapsible, after, statistic)
         if self.accelerated and self.assignment == "soft" and isinstance(self.family, Linear):
             after = self._leapt(self.family, model, after, statistic)
         return after
 
-    def _maximised(self, model: MixtureModel, statistic: Expected) -> MixtureModel:
+    def _maximised(self, model: MixtureModel, statistic: Expected, **way: Any) -> MixtureModel:
         keep = "weights" in self.frozen
         weights = model.weights if keep else statistic.mass / statistic.mass.sum()
-        return MixtureModel(weights, self.family.estimate(statistic.inner, model.params))
+        return MixtureModel(weights, self.family.estimate(statistic.inner, model.params), **way)
 
     def _best(self, model: MixtureModel, reached: float) -> tuple[float, MixtureModel] | None:
         """A stochastic run wanders: the best place it saw is kept."""
@@ -203,7 +205,7 @@ class EM:
         plain = replace(plain, trail=trail)
         if proposal is None:
             return plain
-        return replace(self._maximised(plain, proposal), **{**_way(plain), "before": plain, "leap": True})
+        return self._maximised(plain, proposal, **{**_way(plain), "before": plain, "leap": True})
 
     # --- what the loop asks ---
 

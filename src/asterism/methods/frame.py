@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from asterism.data.block import Vector
+from asterism.data.even import in_even_blocks
 from asterism.data.finite import infinite_cell
 from asterism.data.longer import in_longer_blocks
 from asterism.data.source import Source
@@ -21,7 +22,7 @@ from asterism.errors import DataError
 from asterism.stats.moments import ColumnMoments
 
 FEWEST = 4  # blocks of a survey: between two of them Python takes as long as half of one
-LOOK = 255  # rows of the first block that are asked for a typical value
+LOOK = 63  # rows of the first block that are asked for a typical value
 NEAR = 4.0  # squared distance of 0 from the mean, in variances, that costs float32 a bit or two
 WIDEST = 2.0**480  # ranges beyond it, or below its inverse, have squares that float64 cannot hold
 
@@ -48,7 +49,7 @@ class Frame:
 
 def survey(source: Source) -> tuple[Frame, ColumnMoments]:
     """One pass over a table before any method runs: what its columns are like, and whether they can be used."""
-    moments = reduce(in_longer_blocks(source, FEWEST), ColumnMoments.of)
+    moments = reduce(in_even_blocks(in_longer_blocks(source, FEWEST)), ColumnMoments.of)
     refuse_unusable(source, moments)
     with np.errstate(over="ignore"):
         ranges = moments.high - moments.low

@@ -20,7 +20,7 @@ from asterism.engines.reduce import map_reduce, reduce
 from asterism.engines.threads import crew, one_blas_thread
 from asterism.errors import NotConvergedWarning, ParameterError
 from asterism.families.assignment import ASSIGNMENTS
-from asterism.families.base import Array, Collapsible, Facts, Family
+from asterism.families.base import Array, Facts, Family
 from asterism.families.gaussian import GaussianFamily
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import Frame, survey
@@ -171,8 +171,8 @@ def _finish(source: Source, em: EM, run: Run[MixtureModel], total: float) -> Mix
 
 
 def _warn_of(source: Source, em: EM, run: Run[MixtureModel], mass: Vector) -> None:
-    if isinstance(em.family, Collapsible):
-        flags = on_their_own(em.family.collapsed(run.model.params, None), mass)
+    if em.collapsible is not None:
+        flags = on_their_own(em.collapsible.collapsed(run.model.params, None), mass)
         report(flags, source.names, run.model.repairs)
     if run.model.fell:
         warnings.warn(

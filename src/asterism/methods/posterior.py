@@ -101,15 +101,17 @@ def _made_sure(
     mixture: Mixture, rows: Matrix, weights: Vector | None, looked: tuple[Vector, float, float]
 ) -> tuple[NDArray[np.int32], Told]:
     """Labels from notes, rows that rounding may have decided asked again; ``weights`` None: all one."""
+    from asterism.kernels.shares import read_notes
+
     notes, height, best = looked
     if not np.isfinite(height):
         return look_back(mixture, block_of(rows, weights))  # a cell is missing
-    labels = notes.astype(np.int32)
-    again = np.flatnonzero(labels < 0 if weights is None else (labels < 0) | (weights == 0))
-    if len(again):
+    labels, mass = np.empty(len(notes), np.int32), np.zeros(mixture.k)
+    if read_notes(notes, np.empty(0) if weights is None else weights, labels, mass):
+        again = np.flatnonzero(labels < 0)
         with np.errstate(all="ignore"):  # absent rows may hold anything
             labels[again] = _labels(mixture, block_of(rows[again]))
-    mass = np.bincount(labels, weights, mixture.k).astype(np.float64)
+        mass += np.bincount(labels[again], None if weights is None else weights[again], mixture.k)
     return labels, Told(height, height - best, mass)
 
 
