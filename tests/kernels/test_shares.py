@@ -18,7 +18,7 @@ def shared(scores, w, mode=SOFT, draws=None):
     """(k, TILE) w r, their sums and sums with the number of the row, and the two log-likelihoods."""
     k, kind = len(scores), scores.dtype
     own, work, totals = scores.copy(), np.empty((4, TILE), kind), np.zeros(2)
-    share_out(own.reshape(-1), k, w, np.zeros(TILE) if draws is None else draws, mode, work, totals)
+    share_out(own, k, w, np.zeros(TILE) if draws is None else draws, mode, work, totals)
     mass, more = np.ones(k), np.ones(k)
     settle(own, work[SCALE], np.arange(TILE).astype(kind), mass, more)
     return own, mass - 1.0, more - 1.0, totals

@@ -48,7 +48,7 @@ def diagonal_block(
         load_tile(rows, weights, origin, first, tile, w)
         take_notes(notes, first, here)
         score_diagonal(tile, lines, constants, scores)
-        share_out(scores, k, w, here, mode, work, totals)
+        share_out(scores.reshape((-1, TILE)), k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue

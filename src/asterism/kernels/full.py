@@ -60,7 +60,7 @@ def full_block(
         for c in range(k):
             shift_tile(tile, offsets[c], z)
             score_full(z, factors[c], constants[c], y, scores[c * TILE : (c + 1) * TILE])
-        share_out(scores, k, w, here, mode, work, totals)
+        share_out(scores.reshape((-1, TILE)), k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue

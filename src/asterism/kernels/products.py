@@ -24,8 +24,7 @@ from asterism.kernels.lanes import TILE
 from asterism.kernels.registers import HALVES, PLAIN, SQUARES, normer, scorer, summer
 from asterism.kernels.vectors import BYTES, FOUR, MANY
 
-LONG = 256  # bytes of a row from which on
-FEWER = 64  # rows are added up at a time: more would not stay in the first cache while groups pass by
+LONG = 256  # bytes of a row from which on half a tile is taken at a time
 
 Floats = NDArray[Any]  # float32 or float64
 
@@ -51,6 +50,12 @@ def stride_of(width: int, size: int) -> int:
     cells = 64 // size
     lines = (width + cells - 1) // cells
     return (lines + 1 - lines % 2) * cells
+
+
+@kernel
+def few_rows(d: int, size: int) -> int:
+    """As many rows as stay in the first cache while groups pass by: a tile, or half of one where they are long."""
+    return TILE // 2 if d * size >= LONG else TILE
 
 
 fours_of, vectors_of, stride = kernel(whole_fours), kernel(whole_vectors), kernel(stride_of)
@@ -102,7 +107,7 @@ def at_once(left: int) -> int:
 def add_tile(
     shares: Floats,  # (fours of groups, TILE or more) in
     tile: Floats,  # (TILE, columns, or more) in; whole vectors of them may reach into the next row
-    depth: int,  # rows
+    depth: int,  # rows, in fours
     width: int,  # columns in whole vectors
     squares: bool,
     lower: bool,  # whether only the lower triangle of a square matrix is asked for; others are right in part
@@ -110,7 +115,7 @@ def add_tile(
 ) -> None:
     """What the rows add up to by their shares, or their squares, after these. Columns wait while groups pass by."""
     lanes, further = BYTES // tile.itemsize, width if squares else 0
-    some = FEWER if tile.shape[1] * tile.itemsize >= LONG else TILE
+    some = few_rows(tile.shape[1], tile.itemsize)
     for first in range(0, depth, some):
         last, column = min(first + some, depth), 0
         while column < width:

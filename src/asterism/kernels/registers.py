@@ -21,7 +21,6 @@ from asterism.kernels.vectors import (
     FREE,
     SLAB,
     Sums,
-    in_strides,
     load,
     loop,
     multiplied,
@@ -160,7 +159,7 @@ def summer(lines: int) -> Any:
 
     Called with ``(shares, line, tile, column, first, last, vectors, squares, sums, to)``, for c below ``lines`` and
     as many columns as the vectors have: sums[line + c, to ...] += sum over i from first to last of
-    shares[line + c, i] times tile[i, column ...], or times squares of these.
+    shares[line + c, i] times tile[i, column ...], or times squares of these. Rows come in fours.
     """
 
     def emit(
@@ -186,14 +185,19 @@ def summer(lines: int) -> Any:
             wide = ir.VectorType(ir.DoubleType(), vector.count)
 
             def add(vectors: int, squares: bool) -> None:
-                def step(i: Any, sums: Sums) -> Sums:
+                def row(i: Any, sums: Sums) -> Sums:
                     x = vectors_at(builder, builder.gep(begin, [builder.mul(i, stride)]), vectors, vector)
                     x = [builder.fmul(value, value) for value in x] if squares else x
                     factors = (spread_from(builder, place, i, vector) for place in lines_of)
                     return multiplied(builder, factors, x, sums)
 
+                def step(i: Any, sums: Sums) -> Sums:
+                    for more in range(FOUR):
+                        sums = row(builder.add(i, number(more)), sums)
+                    return sums
+
                 empty = [ir.Constant(vector, None)] * (lines * vectors)
-                for s, value in enumerate(in_strides(builder, depth, step, empty, FOUR)):
+                for s, value in enumerate(loop(builder, depth, number, step, empty, FOUR)):
                     c, v = divmod(s, vectors)
                     place = cell(8, own[c], builder.add(to, number(v * vector.count)))
                     value = value if vector == wide else builder.fpext(value, wide)

@@ -20,8 +20,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from asterism.kernels import exponential as e
-from asterism.kernels.instructions import numbers_and_cells
-from asterism.kernels.lanes import TILE
+from asterism.kernels.instructions import extent, numbers_and_cells
 from asterism.kernels.vectors import FOUR, FREE, Sums, across, halves, load, loop, loop_from, store, vector_of
 
 BEST, SCALE, TOTAL = 0, 1, 2  # lines of the work
@@ -31,7 +30,7 @@ def _share(typing: Any, scores: Any, k: Any, row: Any, w: Any, work: Any) -> Any
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         number, cell = numbers_and_cells(context, builder, signature, arguments)
         vector, (k, row) = vector_of(signature.args[0]), arguments[1:3]
-        begin = cell(0, row)
+        begin, stride = cell(0, number(0), row), extent(context, builder, signature, arguments, 0, 1)
         in_fours = builder.mul(builder.udiv(k, number(FOUR)), number(FOUR))
 
         def over_groups(step: Callable[[list[Any], Any], Any], start: Any) -> Any:
@@ -40,7 +39,7 @@ def _share(typing: Any, scores: Any, k: Any, row: Any, w: Any, work: Any) -> Any
             def some(groups: int) -> Callable[[Any, Sums], Sums]:
                 def take(c: Any, found: Sums) -> Sums:
                     lines = [builder.add(c, number(v)) for v in range(groups)]
-                    places = [builder.gep(begin, [builder.mul(line, number(TILE))]) for line in lines]
+                    places = [builder.gep(begin, [builder.mul(line, stride)]) for line in lines]
                     return [step(places, found[0])]
 
                 return take
@@ -72,7 +71,7 @@ def _share(typing: Any, scores: Any, k: Any, row: Any, w: Any, work: Any) -> Any
     return types.void(scores, types.intp, types.intp, w, work), generate
 
 
-# share_vector(scores, k, row, w, work): scores[c * TILE + i] of a vector of rows i from ``row`` on become e_c; best,
+# share_vector(scores, k, row, w, work): scores[c, i] of a vector of rows i from ``row`` on become e_c; best,
 # w / total and total are in the lines of the work. The best group's e is 1.
 share_vector = cast(Any, intrinsic(_share))
 
@@ -107,7 +106,7 @@ def shares_of(builder: Any, z: Sums) -> Sums:
         for a, b in zip(p, power, strict=True)
     ]
     # Beyond the cut, where n no longer fits an exponent, a share is anything: it is told by n, and taken away.
-    least = of(float(flip) + math.ceil(float(cut) * e.PER_LOG2))
+    least = of(float(flip) + math.ceil(float(cut) * e.PER_LOG2 + 0.5))
     kept = [builder.fcmp_ordered(">=", a, least) for a in t]
     return [builder.select(a, b, ir.Constant(kind, None)) for a, b in zip(kept, shares, strict=True)]
 
@@ -115,8 +114,8 @@ def shares_of(builder: Any, z: Sums) -> Sums:
 def settler(groups: int) -> Any:
     """Some lines of shares, settled.
 
-    Called with ``(shares, group, scales, factors, mass, sums)``: lines c of shares (k, TILE) from ``group`` on become
-    themselves times scales (TILE,); mass[c] is larger by their sum, and sums[c] by that of them times factors.
+    Called with ``(shares, group, scales, factors, mass, sums)``: lines c of shares from ``group`` on become
+    themselves times scales (m,); mass[c] is larger by their sum, and sums[c] by that of them times factors.
     """
 
     def emit(
@@ -134,6 +133,7 @@ def settler(groups: int) -> Any:
             own = [builder.add(arguments[1], number(c)) for c in range(groups)]
             lines = [cell(0, c, number(0)) for c in own]
             beside = [cell(a, number(0)) for a in (2, 3)]
+            rows = extent(context, builder, signature, arguments, 2, 0)
 
             def step(i: Any, sums: Sums) -> Sums:
                 scale, x = (load(builder, builder.gep(place, [i]), vector) for place in beside)
@@ -148,7 +148,7 @@ def settler(groups: int) -> Any:
                 return sums
 
             empty = [ir.Constant(vector, None)] * (2 * groups)
-            for s, value in enumerate(loop(builder, number(TILE), number, step, empty, vector.count)):
+            for s, value in enumerate(loop(builder, rows, number, step, empty, vector.count)):
                 place = cell(4 + s % 2, own[s // 2])
                 total = across(builder, value)
                 total = total if vector.element == double else builder.fpext(total, double)
@@ -178,7 +178,8 @@ def _totals(typing: Any, best: Any, total: Any, w: Any) -> Any:  # noqa: ARG001 
             ]
 
         nothing = ir.Constant(wide, None)
-        sums = loop(builder, number(TILE), number, step, [nothing, one, nothing], vector.count)
+        rows = extent(context, builder, signature, arguments, 2, 0)
+        sums = loop(builder, rows, number, step, [nothing, one, nothing], vector.count)
         product = sums[1]
         while product.type.count > FOUR:
             product = builder.fmul(*halves(builder, product))

@@ -50,19 +50,17 @@ _settle_four, _settle_one = settler(FOUR), settler(1)
 
 @kernel
 def share_out(
-    scores: Floats,  # (k * TILE,) in: log pi p; out: what times line SCALE is w r
+    scores: Floats,  # (k or more, m or more) in: log pi p; out: what times line SCALE is w r
     k: int,
-    w: Floats,  # (TILE,) in
-    draws: NDArray[
-        np.float64
-    ],  # (TILE,) in: numbers of [0, 1), where groups are drawn; out: labels, for LOOK
+    w: Floats,  # (m,) in: of as many rows as there are, TILE at most, in whole vectors
+    draws: NDArray[np.float64],  # (m,) in: numbers of [0, 1), where groups are drawn; out: labels, for LOOK
     mode: int,
-    work: Floats,  # (4, TILE): lines BEST, SCALE and TOTAL out
+    work: Floats,  # (4, m): lines BEST, SCALE and TOTAL out
     totals: NDArray[np.float64],  # (2,) added to: sum w log sum exp(s), sum w max s
 ) -> None:
     """Scores into shares; ``settle`` takes them from there."""
     lanes = BYTES // scores.itemsize
-    for vector in range(TILE // lanes):
+    for vector in range(len(w) // lanes):
         share_vector(scores, k, vector * lanes, w, work)
     add_totals(work[BEST], work[TOTAL], w, totals)
     if mode == LOOK:
@@ -74,9 +72,9 @@ def share_out(
 
 @kernel
 def settle(
-    shares: Floats,  # (k or more, TILE) in: as ``share_out`` leaves them; out: w r
-    scales: Floats,  # (TILE,) in: what it left in line SCALE
-    factors: Floats,  # (TILE or more,) in
+    shares: Floats,  # (k or more, m or more) in: as ``share_out`` leaves them; out: w r
+    scales: Floats,  # (m,) in: what it left in line SCALE
+    factors: Floats,  # (m or more,) in
     mass: NDArray[np.float64],  # (k,) added to: sum w r
     sums: NDArray[np.float64],  # (k,) added to: sum w r factor
 ) -> None:
@@ -90,26 +88,26 @@ def settle(
 
 @kernel
 def note_labels(
-    scores: Floats,  # (k * TILE,) in: shares times total, 1 for the best
+    scores: Floats,  # (k or more, m or more) in: shares times total, 1 for the best
     k: int,
-    work: Floats,  # (4, TILE): line BEST has its score, the others are free
+    work: Floats,  # (4, m): line BEST has its score, the others are free
     labels: NDArray[
         np.float64
-    ],  # (TILE,) out: the best group c; -1 - c where rounding may have made it the best
+    ],  # (m,) out: the best group c; -1 - c where rounding may have made it the best
 ) -> None:
     """Labels without a branch: where two groups are both the best their numbers add up, but then it is too close."""
     best, label, close, limit = work[BEST], work[1], work[2], work[3]
     one, zero = scores.dtype.type(1), scores.dtype.type(0)
-    for i in range(TILE):
+    for i in range(len(labels)):
         limit[i] = one - slack_of(best[i])
         close[i], label[i] = zero, zero
     for c in range(k):
-        p, number = c * TILE, scores.dtype.type(c)
-        for i in range(TILE):
-            e = scores[p + i]
+        line, number = scores[c], scores.dtype.type(c)
+        for i in range(len(labels)):
+            e = line[i]
             close[i] += one if e > limit[i] else zero
             label[i] += number if e == one else zero
-    for i in range(TILE):
+    for i in range(len(labels)):
         labels[i] = label[i] if close[i] < 1.5 else -1.0 - label[i]
 
 
@@ -138,14 +136,14 @@ def read_notes(
 @kernel
 def take_notes(notes: NDArray[np.float64], first: int, here: NDArray[np.float64]) -> None:
     """What stands beside the rows of a tile, if anything does."""
-    for i in range(min(TILE, len(notes) - first)):
+    for i in range(min(len(here), len(notes) - first)):
         here[i] = notes[first + i]
 
 
 @kernel
 def bring_notes(here: NDArray[np.float64], first: int, notes: NDArray[np.float64]) -> None:
     """Put beside the rows what a tile found."""
-    for i in range(min(TILE, len(notes) - first)):
+    for i in range(min(len(here), len(notes) - first)):
         notes[first + i] = here[i]
 
 
@@ -177,32 +175,32 @@ def add_totals(best: Floats, total: Floats, w: Floats, totals: NDArray[np.float6
 def add_logs(total: Floats, w: Floats) -> float:
     """sum w log of all numbers of a tile."""
     soft = 0.0
-    for i in range(TILE):
+    for i in range(len(w)):
         soft += np.float64(w[i]) * lane_log(np.float64(total[i]))
     return soft
 
 
 @kernel
 def pick_one(
-    scores: Floats,  # (k * TILE,) in: shares times total; out: 1 for the group picked, else 0
+    scores: Floats,  # (k or more, m or more) in: shares times total; out: 1 for the group picked, else 0
     k: int,
     total: Floats,
     draws: NDArray[np.float64],
     mode: int,
 ) -> None:
     """All of a row to one group: the first of the likeliest, or where the shares first exceed the number drawn."""
-    for i in range(TILE):
+    for i in range(len(draws)):
         pick, most, sum_so_far = 0, -1.0, 0.0
         goal = draws[i] * total[i] if mode == DRAW else 0.0
         for c in range(k):
-            e = np.float64(scores[c * TILE + i])
+            e = np.float64(scores[c, i])
             if mode == HARD and e > most:
                 pick, most = c, e
             if mode == DRAW and e > 0.0 and sum_so_far <= goal:
                 pick = c
             sum_so_far += e
-            scores[c * TILE + i] = 0.0
-        scores[pick * TILE + i] = 1.0
+            scores[c, i] = 0.0
+        scores[pick, i] = 1.0
 
 
 @kernel

@@ -49,7 +49,7 @@ def spherical_block(
         take_notes(notes, first, here)
         half_squares(tile, halves)
         score_spherical(tile, halves, centers, lines, scores)
-        share_out(scores, k, w, here, mode, work, totals)
+        share_out(scores.reshape((-1, TILE)), k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue

@@ -64,7 +64,7 @@ def tied_block(
         whiten(tile, factor, y)
         half_squares(y, halves)
         score_spherical(y, halves, whitened, lines, scores)
-        share_out(scores, k, w, here, mode, work, totals)
+        share_out(scores.reshape((-1, TILE)), k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue

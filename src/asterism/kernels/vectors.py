@@ -80,20 +80,6 @@ def loop_from(
     return out
 
 
-def in_strides(builder: Any, count: Any, step: Callable[[Any, Sums], Sums], start: Sums, stride: int) -> Sums:
-    """The sums after steps 0, 1, 2, ... below ``count``, so many of them written one after the other."""
-    number = count.type
-
-    def several(j: Any, sums: Sums) -> Sums:
-        for c in range(stride):
-            sums = step(builder.add(j, number(c)), sums)
-        return sums
-
-    even = builder.mul(builder.udiv(count, number(stride)), number(stride))
-    sums = loop_from(builder, number(0), even, stride, several, start)
-    return loop_from(builder, even, count, 1, step, sums)
-
-
 def multiplied(builder: Any, left: Iterator[Any], right: Sequence[Any], sums: Sums) -> Sums:
     """sums + left right', a line of sums for each of ``left``, which is loaded in its turn: registers are few."""
     out: Sums = []

@@ -26,6 +26,7 @@ from asterism.kernels.lanes import FEW, TILE, zeros
 from asterism.kernels.products import (
     add_tile,
     carry_rows,
+    few_rows,
     fours_of,
     score_slab,
     stride,
@@ -57,29 +58,28 @@ def wide_block(
     """Read once, tile by tile: score, share out, add up."""
     d, k = rows.shape[1], len(mass)
     high, width = fours_of(d), vectors_of(d, lines.itemsize)
-    lanes = SLAB * BYTES // lines.itemsize
-    copy, turned, half = blank(TILE, width, lines), blank(high + 1, lanes, lines), zeros(TILE, lines)
-    scores, work, w, here = room_for(lines)
+    lanes, some = SLAB * BYTES // lines.itemsize, few_rows(d, lines.itemsize)
+    copy, turned, half = blank(some, width, lines), blank(high + 1, lanes, lines), zeros(some, lines)
+    scores, work, w, here = room_for(lines, some)
     lower, single = False, False  # no literals: each would be compiled for itself
     also = np.empty(k) if squares else halves
-    for number in range(-(-len(rows) // TILE)):
-        first = number * TILE
+    for first in range(0, len(rows), some):
         absent = take_weights(weights, first, len(rows), w)
         take_notes(notes, first, here)
         tile, direct = tile_at(rows, first, plain and not absent, copy)
-        for at in range(0, TILE, lanes):  # turned rows are few enough to stay in the first cache
+        for at in range(0, some, lanes):  # turned rows are few enough to stay in the first cache
             bring_slab(rows, origin, first, at, w, direct, tile, turned, 0)
-            score_slab(lines, turned, high, lower, 0, scores, at, rows, min(first + at + TILE, len(rows) - 1))
+            score_slab(lines, turned, high, lower, 0, scores, at, rows, min(first + at + some, len(rows) - 1))
             for i in range(lanes):
                 half[at + i] = turned[high, i]
-        share_out(scores.reshape(-1), k, w, here, mode, work, totals)
+        share_out(scores, k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
         settle(scores, work[SCALE], half, mass, also)
-        add_tile(scores, tile, TILE, width, single, lower, sums)
+        add_tile(scores, tile, some, width, single, lower, sums)
         if squares:
-            add_tile(scores, tile, TILE, width, squares, lower, sums)
+            add_tile(scores, tile, some, width, squares, lower, sums)
     for begin in range(0, sums.shape[1], width):
         wipe(sums, begin + d, begin + width)
 
@@ -103,7 +103,7 @@ def wide_tied_block(
     d, k, high, width = rows.shape[1], len(mass), len(scatter), sums.shape[1]
     lanes = SLAB * BYTES // lines.itemsize
     copy, turned, y = blank(TILE, width, lines), blank(high + 1, TILE, lines), blank(high + 1, TILE, lines)
-    scores, work, w, here = room_for(lines)
+    scores, work, w, here = room_for(lines, TILE)
     lower, all_of_it, squares = True, False, False  # no literals: each would be compiled for itself
     spare = np.empty(k)
     for number in range(-(-len(rows) // TILE)):
@@ -116,7 +116,7 @@ def wide_tied_block(
             score_slab(factor, turned, high, lower, at, y, at, rows, min(first + at + TILE, len(rows) - 1))
             write_half_squares(y, d, high, at, lanes)
             score_slab(lines, y, high, all_of_it, at, scores, at, rows, 0)
-        share_out(scores.reshape(-1), k, w, here, mode, work, totals)
+        share_out(scores, k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
@@ -229,12 +229,12 @@ def wipe(sums: NDArray[np.float64], first: int, last: int) -> None:
 @kernel
 def take_weights(weights: NDArray[np.float64], first: int, n: int, w: Floats) -> int:
     """The weights of the rows of a tile, 0 from row ``n`` of the block on; how many are 0."""
-    here = weights[first : min(first + TILE, n)]
-    absent = TILE - len(here)
+    here = weights[first : min(first + len(w), n)]
+    absent = len(w) - len(here)
     for i in range(len(here)):
         w[i] = here[i]
         absent += 1 if here[i] == 0.0 else 0
-    for i in range(len(here), TILE):
+    for i in range(len(here), len(w)):
         w[i] = 0.0
     return absent
 
@@ -245,10 +245,10 @@ def tile_at(rows: Floats, first: int, whole: bool, copy: Floats) -> tuple[Floats
 
     Products read columns in fours and whole vectors: enough cells must follow the last, and columns come in fours.
     """
-    d = rows.shape[1]
-    follows = (len(rows) - first - TILE) * d >= vectors_of(d, copy.itemsize) - d
+    d, some = rows.shape[1], len(copy)
+    follows = (len(rows) - first - some) * d >= vectors_of(d, copy.itemsize) - d
     direct = (
-        whole and first + TILE <= len(rows) and follows and d % FEW == 0 and rows.itemsize == copy.itemsize
+        whole and first + some <= len(rows) and follows and d % FEW == 0 and rows.itemsize == copy.itemsize
     )
     tile = view_rows(rows, first, copy) if direct else copy
     return tile, direct
@@ -285,10 +285,10 @@ def blank(lines: int, width: int, like: Floats) -> Floats:
 
 
 @kernel
-def room_for(lines: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.float64]]:
-    """(lines, TILE) scores, (4, TILE) for sharing them out, and (TILE,) weights and notes."""
-    scores, work = zeros(len(lines) * TILE, lines), zeros(4 * TILE, lines)
-    return scores.reshape((len(lines), TILE)), work.reshape((4, TILE)), zeros(TILE, lines), np.zeros(TILE)
+def room_for(lines: Floats, rows: int) -> tuple[Floats, Floats, Floats, NDArray[np.float64]]:
+    """(lines, rows) scores, (4, rows) for sharing them out, and (rows,) weights and notes."""
+    scores, work = zeros(len(lines) * rows, lines), zeros(4 * rows, lines)
+    return scores.reshape((len(lines), rows)), work.reshape((4, rows)), zeros(rows, lines), np.zeros(rows)
 
 
 @kernel

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from asterism.kernels.carriers import move_row
 from asterism.kernels.compiled import kernel
 from asterism.kernels.lanes import TILE, zeros
-from asterism.kernels.products import add_tile, norm_slab, turn_weighed
+from asterism.kernels.products import add_tile, fours_of, norm_slab, turn_weighed
 from asterism.kernels.sharers import SCALE
 from asterism.kernels.shares import LOOK, bring_notes, pick_rows, settle, share_out, take_notes
 from asterism.kernels.vectors import BYTES, SLAB
@@ -50,7 +50,7 @@ def wide_full_block(
     k, high, width = len(mass), scatters.shape[1], sums.shape[1]
     lanes = SLAB * BYTES // means.itemsize
     copy, turned = blank(TILE, width, means), blank(high + 1, lanes, means)
-    scores, work, w, here = room_for(means)
+    scores, work, w, here = room_for(means, TILE)
     moved, weighed = blank(TILE, width, means), blank(high, TILE, means)
     share, pick = zeros(TILE, means), np.empty(TILE + 1, np.int64)
     cells = TILE * moved.shape[1]
@@ -68,7 +68,7 @@ def wide_full_block(
             for c in range(k):
                 scores[c, at : at + lanes] = constants[c]
                 norm_slab(factors[c], turned, scores[c], at)
-        share_out(scores.reshape(-1), k, w, here, mode, work, totals)
+        share_out(scores, k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
             continue
@@ -112,15 +112,16 @@ def move_rows(
 @kernel
 def add_scatter(
     waiting: Floats,  # (TILE, stride) in: rows from the mean of their group
-    shares: Floats,  # (TILE,) in: w r
+    shares: Floats,  # (TILE,) in: w r; 0 from there on to the next four
     n: int,  # how many
     weighed: Floats,  # (fours of d or more, TILE or more): w r times rows, turned
     scatter: NDArray[np.float64],  # (fours of d, columns in whole vectors) added to, right up to the diagonal
 ) -> None:
     """sum w r z z' of the rows that wait."""
     lanes = BYTES // waiting.itemsize
+    shares[n : fours_of(n)] = 0.0
     for vector in range((n + lanes - 1) // lanes):
         turn_weighed(waiting, vector * lanes, len(scatter), shares, weighed, vector * lanes)
     lower, squares = True, False  # no literals: each would be compiled for itself
     if n:
-        add_tile(weighed, waiting, n, scatter.shape[1], squares, lower, scatter)
+        add_tile(weighed, waiting, fours_of(n), scatter.shape[1], squares, lower, scatter)
