@@ -42,6 +42,7 @@ ALWAYS: tuple[Line, ...] = (
     ("full.full_scores", "d2r d1 d2 d2 d3 d1 d2"),
     ("tied.tied_scores", "d2r d1 d2 d2 d2 d1 d2"),
     ("diagonal.diagonal_scores", "d2r d1 d2 d3 d1 d2"),
+    ("normals.log_heights", "d2 q"),
 )
 STACKS: tuple[Line, ...] = (  # mixtures of numbers move together
     ("several.full_mixtures", "d2F d1r d2 q1 d2 d3 d1 d1 d2 d3 d2 q"),
@@ -54,7 +55,6 @@ BLOCKS: tuple[Line, ...] = (  # or one by one, where cells are missing
     ("full.full_block", "d2r d1r d2 d2 d3 d1 q d1 d1 d2 d3 d1"),
     ("diagonal.diagonal_block", "d2r d1r d2 d3 d1 q d1 ? d1 d3 d1"),
     ("spherical.spherical_block", "d2r d1r d2 d2 d2 q d1 d1 d2 d1 d1"),
-    ("normals.log_heights", "d2 q"),
     ("normals.largest_square", "d2 d2"),
     ("normals.largest_growth", "d2 d2 d1"),
 )
