@@ -57,14 +57,24 @@ def as_source(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool,
     if isinstance(X, Source):
         _check_columns(estimator, X, reset=reset)
         return X if sample_weight is None else WeightedSource(X, sample_weight)
-    dtype = REALS if isinstance(X, np.ndarray) else FLOATS
+    if _needs_no_check(X, **checks):
+        checks = {"skip_check_array": True}  # it takes longer than a step of EM
+    else:
+        dtype = REALS if isinstance(X, np.ndarray) else FLOATS
+        checks = {"dtype": dtype, "ensure_all_finite": False, **checks}
     try:
-        array = validate_data(estimator, X, reset=reset, dtype=dtype, ensure_all_finite=False, **checks)
+        array = validate_data(estimator, X, reset=reset, **checks)
     except ValueError as bad:  # scikit-learn's words are good; but every error of ours has one base
         raise DataError(str(bad)) from bad
     names = getattr(estimator, "feature_names_in_", None)
     columns = None if names is None else tuple(Column(str(name)) for name in names)
     return ArraySource(array, sample_weight, columns)
+
+
+def _needs_no_check(X: Any, ensure_min_samples: int = 1, **others: Any) -> bool:
+    """Whether an array is, beyond doubt, a table of real numbers: scikit-learn would give it back as it is."""
+    plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype in (np.float32, np.float64) and not others
+    return plain and len(X) >= ensure_min_samples and X.shape[1] > 0
 
 
 def as_mixed_source(
