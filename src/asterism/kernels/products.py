@@ -121,7 +121,7 @@ def add_tile(
         while column < width:
             n = at_once((width - column) // lanes)
             line = column // FOUR * FOUR if lower else 0
-            while line + MANY <= len(sums):
+            while MANY > FOUR and line + MANY <= len(sums):
                 _add_many(shares, line, tile, column, first, last, n, squares, sums, further + column)
                 line += MANY
             while line < len(sums):

@@ -138,8 +138,10 @@ def _times_slab(
             return sums
         return times(builder.add(j, depth), [builder.fmul(value, value) for value in x], sums)
 
+    several = 2 if form == SQUARES else FOUR  # columns, written one after the other
+
     def step(j: Any, sums: Sums) -> Sums:
-        for c in range(FOUR):
+        for c in range(several):
             here = builder.add(j, number(c))
             if ahead is not None and c % 2 == 0:
                 ask_for(builder, after(builder, ahead, builder.udiv(here, number(2))))
@@ -151,7 +153,7 @@ def _times_slab(
     sums = [start for start in starts for _ in range(SLAB)]
     if form == HALVES:
         sums = times(depth, rows_of(depth), sums)
-    return loop(builder, depth, number, step, sums, FOUR)
+    return loop(builder, depth, number, step, sums, several)
 
 
 def summer(lines: int) -> Any:

@@ -61,7 +61,7 @@ def wide_block(
     lanes, some = SLAB * BYTES // lines.itemsize, few_rows(d, lines.itemsize)
     copy, turned, half = blank(some, width, lines), blank(high + 1, lanes, lines), zeros(some, lines)
     scores, work, w, here = room_for(lines, some)
-    lower, single = False, False  # no literals: each would be compiled for itself
+    lower = False  # no literal: it would be compiled for itself
     also = np.empty(k) if squares else halves
     for first in range(0, len(rows), some):
         absent = take_weights(weights, first, len(rows), w)
@@ -77,9 +77,8 @@ def wide_block(
             bring_notes(here, first, notes)
             continue
         settle(scores, work[SCALE], half, mass, also)
-        add_tile(scores, tile, some, width, single, lower, sums)
-        if squares:
-            add_tile(scores, tile, some, width, squares, lower, sums)
+        for power in range(2 if squares else 1):  # one call, so that it is compiled once
+            add_tile(scores, tile, some, width, power == 1, lower, sums)
     for begin in range(0, sums.shape[1], width):
         wipe(sums, begin + d, begin + width)
 
