@@ -8,7 +8,7 @@ from scipy.special import logsumexp, softmax
 
 from asterism.kernels.lanes import TILE
 from asterism.kernels.sharers import SCALE
-from asterism.kernels.shares import DRAW, HARD, SOFT, settle, share_out
+from asterism.kernels.shares import DRAW, HARD, SOFT, read_notes, settle, share_out
 
 EACH = pytest.mark.parametrize("kind", [np.dtype("f4"), np.dtype("f8")], ids=str)
 CUT = {4: 25.0, 8: 40.0}  # nats below the best from which on a group has no share
@@ -90,3 +90,14 @@ def test_a_row_without_a_score_lets_no_likelihood_be_finite(kind):
     scores[:, 17] = np.nan
     *_, totals = shared(scores, w)
     assert not np.isfinite(totals[0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_labels_are_read_from_notes_but_for_rows_to_be_asked_again(weighted):
+    notes = np.array([2.0, -1.0, 0.0, 1.0, 0.0, -3.0])
+    w = np.array([1.0, 2.0, 0.5, 0.0, 3.0, 1.0]) if weighted else np.empty(0)
+    labels, mass = np.full(6, 9, np.int32), np.zeros(3)
+    missing = read_notes(notes, w, labels, mass)
+    assert labels.tolist() == ([2, -1, 0, -1, 0, -1] if weighted else [2, -1, 0, 1, 0, -1])
+    assert missing == (labels < 0).sum()
+    assert mass.tolist() == ([3.5, 0.0, 1.0] if weighted else [2.0, 1.0, 1.0])
