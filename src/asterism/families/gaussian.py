@@ -104,14 +104,8 @@ class GaussianFamily:
     def at(self, reference: Vector) -> GaussianFamily:
         """The same family about a point, for those who have no table yet."""
         d = len(reference)
-        return replace(
-            self,
-            reference=reference,
-            center=np.zeros(d),
-            variances=np.ones(d),
-            surveyed=False,
-            complete=False,
-        )
+        known = replace(self, reference=reference, center=np.zeros(d), variances=np.ones(d))
+        return replace(known, surveyed=False, complete=False)
 
     @property
     def needs_covariance(self) -> bool:
@@ -258,7 +252,7 @@ class GaussianFamily:
         self, statistic: GaussianStatistic | GaussianSums, previous: GaussianParams | None
     ) -> GaussianParams:
         """Means, then the covariances that the structure makes of masses and scatters."""
-        if self._usual and isinstance(statistic, GaussianSums):
+        if self._least is not None and isinstance(statistic, GaussianSums):
             found = statistic.visit.stepped(statistic.sums, self._least, EMPTY)
             if found is not None:
                 means, variances = found
@@ -286,15 +280,10 @@ class GaussianFamily:
         return GaussianParams(means, self._covariances(mass, scatters, prior, previous))
 
     @cached_property
-    def _usual(self) -> bool:
-        """Whether the M-step is the rows' own means and variances, each group's for itself."""
+    def _least(self) -> Vector | None:
+        """(d,) the floor under variances, where the M-step is no more than each group's own means and variances."""
         plain = self.prior is None and isinstance(self.added, str) and not self.frozen
-        return plain and self.structure in ("VII", "VVI")
-
-    @cached_property
-    def _least(self) -> Vector:
-        """(d,) the floor under variances."""
-        return np.asarray(FLOOR * self.variances)
+        return FLOOR * self.variances if plain and self.structure in ("VII", "VVI") else None
 
     def _covariances(
         self, mass: Vector, scatters: Array, prior: ConjugatePrior | None, previous: GaussianParams | None
