@@ -33,6 +33,11 @@ def kernel(function: F) -> F:
     return _compiled(function, fastmath={"contract"})
 
 
+def inlined(function: F) -> F:
+    """A kernel that is written out where others call it: a call with its arrays takes as long as some rows."""
+    return _compiled(function, fastmath={"contract"}, inline="always")
+
+
 def lane_sum_kernel(function: F) -> F:
     """A kernel whose sums may be taken in vector lanes: faster, and the order is still fixed."""
     return _compiled(function, fastmath={"contract", "reassoc"})

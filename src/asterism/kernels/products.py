@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.kernels.carriers import carrier, turner
-from asterism.kernels.compiled import kernel
+from asterism.kernels.compiled import inlined, kernel
 from asterism.kernels.lanes import TILE
 from asterism.kernels.registers import HALVES, PLAIN, SQUARES, normer, scorer, summer
 from asterism.kernels.vectors import BYTES, FOUR, MANY
@@ -61,7 +61,7 @@ def few_rows(d: int, size: int) -> int:
 fours_of, vectors_of, stride = kernel(whole_fours), kernel(whole_vectors), kernel(stride_of)
 
 
-@kernel
+@inlined
 def score_slab(
     lines: Floats,  # (fours of lines, columns) in: slopes, numbers for half squares or squares if any, constants
     turned: Floats,  # (depth and half squares, a slab or more) in
@@ -103,7 +103,7 @@ def at_once(left: int) -> int:
     return (left + times - 1) // times
 
 
-@kernel
+@inlined
 def add_tile(
     shares: Floats,  # (fours of groups, TILE or more) in
     tile: Floats,  # (TILE, columns, or more) in; whole vectors of them may reach into the next row

@@ -16,7 +16,7 @@ from numba import types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from asterism.kernels.compiled import exact_kernel, kernel
+from asterism.kernels.compiled import exact_kernel, inlined, kernel
 from asterism.kernels.exponential import lane_log, lane_share
 from asterism.kernels.lanes import TILE
 from asterism.kernels.sharers import BEST, SCALE, TOTAL, settler, share_vector, tile_totals
@@ -48,7 +48,7 @@ def _slack_of(score: Any) -> Any:
 _settle_four, _settle_one = settler(FOUR), settler(1)
 
 
-@kernel
+@inlined
 def share_out(
     scores: Floats,  # (k or more, m or more) in: log pi p; out: what times line SCALE is w r
     k: int,
@@ -70,7 +70,7 @@ def share_out(
         work[SCALE] = w
 
 
-@kernel
+@inlined
 def settle(
     shares: Floats,  # (k or more, m or more) in: as ``share_out`` leaves them; out: w r
     scales: Floats,  # (m,) in: what it left in line SCALE
@@ -133,7 +133,7 @@ def read_notes(
     return missing
 
 
-@kernel
+@inlined
 def take_notes(notes: NDArray[np.float64], first: int, here: NDArray[np.float64]) -> None:
     """What stands beside the rows of a tile, if anything does."""
     for i in range(min(len(here), len(notes) - first)):

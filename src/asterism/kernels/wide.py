@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.kernels.carriers import view_rows
-from asterism.kernels.compiled import kernel
+from asterism.kernels.compiled import inlined, kernel
 from asterism.kernels.lanes import FEW, TILE, zeros
 from asterism.kernels.products import (
     add_tile,
@@ -225,7 +225,7 @@ def wipe(sums: NDArray[np.float64], first: int, last: int) -> None:
             sums[c, j] = 0.0
 
 
-@kernel
+@inlined
 def take_weights(weights: NDArray[np.float64], first: int, n: int, w: Floats) -> int:
     """The weights of the rows of a tile, 0 from row ``n`` of the block on; how many are 0."""
     here = weights[first : min(first + len(w), n)]
@@ -238,7 +238,7 @@ def take_weights(weights: NDArray[np.float64], first: int, n: int, w: Floats) ->
     return absent
 
 
-@kernel
+@inlined
 def tile_at(rows: Floats, first: int, whole: bool, copy: Floats) -> tuple[Floats, bool]:
     """Rows of a table as they lie there, if all of a tile are there and may be read so; or where to copy them to.
 
@@ -253,7 +253,7 @@ def tile_at(rows: Floats, first: int, whole: bool, copy: Floats) -> tuple[Floats
     return tile, direct
 
 
-@kernel
+@inlined
 def bring_slab(
     rows: Floats,  # (n, d) in
     origin: Floats,  # (2, d) in: a point among the rows, and a step from it
