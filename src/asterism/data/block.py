@@ -59,6 +59,7 @@ def block_of(rows: Matrix, weights: Vector | None = None, start: int = 0) -> Blo
 
 
 _ONES = np.ones(MOST_ROWS)
+_ONES.flags.writeable = False
 
 
 def unit_weights(n: int) -> Vector:
@@ -72,6 +73,9 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     A worker may get them at any address. There NumPy would copy them for every product and no longer see that both
     factors are the same array, and so round otherwise; and kernels would be compiled once more.
     """
-    array = np.ascontiguousarray(array).view() if array.flags.aligned else array.copy()
+    flags = array.flags
+    if flags.c_contiguous and flags.aligned and not flags.writeable:
+        return array
+    array = np.ascontiguousarray(array).view() if flags.aligned else array.copy()
     array.flags.writeable = False
     return array

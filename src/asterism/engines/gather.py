@@ -70,6 +70,15 @@ class Together(Protocol):
 
 
 @dataclass(frozen=True)
+class Further:
+    """What is found by a pass that took steps on its own: instead of the statistic of the model it began with."""
+
+    model: Any  # where it came to
+    passed: list[float]  # objectives on the way, of the model it began with first
+    statistic: Any  # what the rows say to the model it came to
+
+
+@dataclass(frozen=True)
 class OneOrAll:
     """A visit of a block; and, as between two small blocks Python takes as long as a third, a pass over all."""
 

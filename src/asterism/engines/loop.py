@@ -23,7 +23,7 @@ from asterism.data.block import Block, Matrix
 from asterism.data.source import Source
 from asterism.engines.checkpoint import Checkpoint
 from asterism.engines.context import current
-from asterism.engines.gather import OneOrAll, Then, Together, Visit
+from asterism.engines.gather import Further, OneOrAll, Then, Together, Visit
 from asterism.engines.progress import Clock, Event
 from asterism.engines.reduce import reduce, require_rows
 from asterism.engines.threads import crew, one_blas_thread
@@ -110,8 +110,12 @@ class Preparing(Protocol):
 class Claiming(Protocol):
     """A method that can take block after block of a table in memory by itself."""
 
-    def together(self, model: Any, rows: Matrix, size: int) -> Together | None:
-        """A pass over all rows in blocks of ``size``, if the model has one: to the bit what ``summarize`` gives."""
+    def together(self, model: Any, rows: Matrix, size: int, most: int) -> Together | None:
+        """A pass over all rows in blocks of ``size``, if the model has one: to the bit what ``summarize`` gives.
+
+        It may go on, for a moment and up to ``most`` passes, where steps are to the bit those of ``update``: what it
+        gives then is ``Further``.
+        """
         ...
 
 
@@ -172,10 +176,11 @@ def iterate(
     store = Checkpoint.for_job(settings.checkpoint, method, source, starts) if settings.checkpoint else None
     runs = (store.resume() if store else None) or [Run(model) for model in starts]
     clock = Clock(max_iter, settings.time_limit, already=_steps(runs))
+    watched = bool(store or watch or settings.progress or settings.time_limit)
     try:
         with one_blas_thread(), crew():  # once, not in every pass
             while any(run.status == "moving" for run in runs):
-                _advance(method, source, runs, max_iter)
+                _advance(method, source, runs, max_iter, watched=watched)
                 if clock.is_up():
                     _stop(runs, "time limit")
                 if store:
@@ -199,8 +204,8 @@ def iterate(
     return runs
 
 
-def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: int) -> None:
-    """One pass over the data, one step of every candidate that is still moving."""
+def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: int, *, watched: bool) -> None:
+    """One pass over the data, one step of every candidate that is still moving; or some, where nobody watches."""
     moving = [i for i, run in enumerate(runs) if run.status == "moving"]
     models = tuple(runs[i].model for i in moving)
     memories, fresh = _memories(method, source, [runs[i] for i in moving])
@@ -213,7 +218,8 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
     ]
     visit: Visit = partial(_summarize_all, method, models, memories, tallies, fresh)
     if claims(method) and len(models) == 1 and current().dask is None:
-        visit = OneOrAll(visit, partial(_all_together, method, models[0]))
+        most = 1 if watched else max_iter - runs[moving[0]].steps
+        visit = OneOrAll(visit, partial(_all_together, method, models[0], most))
     joined = reduce(source, visit)
     for i, statistic, memory in zip(moving, joined.parts, memories, strict=True):
         # One assignment a candidate: Ctrl-C finds it before its step or after it, never in between.
@@ -244,6 +250,9 @@ def _stepped(
     *,
     alone: bool,
 ) -> Run[M]:
+    if isinstance(statistic, Further):
+        run = Run(statistic.model, run.history + statistic.passed)
+        statistic = statistic.statistic
     history = [*run.history, float(method.objective(run.model, statistic))]
     model = method.update(run.model, statistic)
     if method.settled(run.model, model):
@@ -273,8 +282,8 @@ def _summarize_all(
     )
 
 
-def _all_together(method: Claiming, model: Any, rows: Matrix, size: int) -> Together | None:
-    inner = method.together(model, rows, size)
+def _all_together(method: Claiming, model: Any, most: int, rows: Matrix, size: int) -> Together | None:
+    inner = method.together(model, rows, size, most)
     return None if inner is None else Then(inner, lambda statistic: Joined((statistic,)))
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +114,26 @@ class Family(Protocol):
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Any:
         """The params of ``pack``."""
         ...
+
+
+class Climb(NamedTuple):
+    """What steps must be like to follow each other without the method looking at each."""
+
+    most: int  # passes, the first included
+    seen: float  # log-likelihood before the first
+    tol: float  # what a step must win a unit of weight
+    fall: float  # a relative fall that rounding makes
+    share: float  # of all mass that a component must have more of
+
+
+class Climbed(NamedTuple):
+    """Steps that were taken so."""
+
+    heights: list[float]  # log-likelihoods of the models that were left behind
+    gain: float  # what the last of them had won a unit of weight
+    models: list[
+        tuple[Vector, Any]
+    ]  # proportions and params of the model that was reached, and of the one before
 
 
 # --- what a family may offer besides ----------------------------------------------------------------------------

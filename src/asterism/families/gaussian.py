@@ -15,24 +15,22 @@ References
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Matrix, Vector, block_of, frozen, unit_weights
-from asterism.engines.gather import Then, Together
+from asterism.data.block import Block, Vector, block_of
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
 from asterism.families.covariance_repair import EMPTY
-from asterism.families.gaussian_gaps import fill_in, log_density_of, pass_over, statistic_of
+from asterism.families.gaussian_gaps import fill_in, log_density_of, statistic_of
 from asterism.families.gaussian_params import GaussianParams, usable_variances
+from asterism.families.gaussian_passes import GaussianPasses
 from asterism.families.gaussian_statistic import (
-    Form,
     GaussianStatistic,
     GaussianSums,
     as_diagonals,
@@ -42,7 +40,7 @@ from asterism.families.missing import gappy
 from asterism.families.priors import ConjugatePrior, default_prior, log_prior, shrink
 
 if TYPE_CHECKING:
-    from asterism.kernels.visits import Visit  # loads the compiler
+    pass  # loads the compiler
 
 MOST_LOOKED_AT = 1 << 20  # rows for which a number each is nothing
 BARE_FLOOR = 1e-14  # where the user sets the regularisation: just above rounding
@@ -56,7 +54,7 @@ def _nowhere() -> Vector:
 
 
 @dataclass(frozen=True)
-class GaussianFamily:
+class GaussianFamily(GaussianPasses):
     """Normal components of one covariance structure.
 
     >>> from asterism.data.block import block_of
@@ -112,14 +110,6 @@ class GaussianFamily:
         """Whether ``prepared`` wants the covariance of the table."""
         return isinstance(self.prior, str)
 
-    @cached_property
-    def form(self) -> Form:
-        """What the statistic has to tell."""
-        kind = structure_of(self.structure, len(self.reference))
-        if kind.diagonal:
-            return "round" if kind.kind == "spherical" else "diag"
-        return "tied" if kind.common else "full"
-
     @property
     def oriented(self) -> bool:
         """Whether components may lie in any direction: starts then look in all of them."""
@@ -154,98 +144,6 @@ class GaussianFamily:
         y = self._offsets(block.rows)
         return statistic_of(params or self._vague(y, mass), y, mass, self.form)
 
-    def summarize(
-        self,
-        params: GaussianParams,
-        log_weights: Vector,
-        block: Block,
-        assignment: str,
-        draws: Vector | None = None,
-    ) -> tuple[Vector, float, GaussianStatistic | GaussianSums]:
-        """Shares, what they climb, and the statistic, in one pass that keeps nothing of size n x k."""
-        found = self._complete_pass(params, log_weights, block, assignment, draws)
-        # A missing cell lets no likelihood be finite: complete blocks, the usual ones, need not be searched for any.
-        gaps = None if math.isfinite(found[1]) else gappy(block.rows)
-        if gaps is None:
-            return found
-        whole = block_of(block.rows[~gaps], block.weights[~gaps], block.start)
-        one = self._complete_pass(
-            params, log_weights, whole, assignment, None if draws is None else draws[~gaps]
-        )
-        y, w = self._offsets(block.rows[gaps]), block.weights[gaps]
-        two = pass_over(
-            params, log_weights, y, w, self.form, assignment, None if draws is None else draws[gaps]
-        )
-        return one[0] + two[0], one[1] + two[1], one[2].merge(two[2])
-
-    def _complete_pass(
-        self, params: GaussianParams, log_weights: Vector, block: Block, assignment: str, draws: Vector | None
-    ) -> tuple[Vector, float, GaussianSums]:
-        from asterism.kernels.density import MODES, NO_DRAWS
-
-        visit = self.prepare(params, log_weights, block.rows.dtype)
-        sums = visit.sums(block.rows, block.weights, MODES[assignment], NO_DRAWS if draws is None else draws)
-        return self._told_by(visit, assignment, sums)
-
-    def _told_by(self, visit: Visit, assignment: str, sums: Vector) -> tuple[Vector, float, GaussianSums]:
-        climbed = float(sums[1 if assignment == "hard" else 0])
-        return visit.mass(sums), climbed, GaussianSums(sums, visit, self.form)
-
-    def together(
-        self, params: GaussianParams, log_weights: Vector, rows: Matrix, size: int, assignment: str
-    ) -> Together | None:
-        """``summarize`` of all rows of a table without gaps, where there is a kernel that takes blocks by itself."""
-        from asterism.kernels.density import MODES, NO_DRAWS
-
-        visit = self.prepare(params, log_weights, rows.dtype)
-        inner = self._together(visit, rows, size, MODES[assignment], NO_DRAWS)
-        return None if inner is None else Then(inner, partial(self._told_by, visit, assignment))
-
-    def _together(self, visit: Visit, rows: Matrix, size: int, mode: int, notes: Vector) -> Together | None:
-        return visit.together(rows, frozen(unit_weights(size)), mode, notes) if self.complete else None
-
-    def look(self, params: GaussianParams, log_weights: Vector, block: Block) -> tuple[Vector, float, float]:
-        """(n,) labels, as -1 - label where rounding may have decided; sum w log p(x), and sum w max log pi p(x | c).
-
-        As ``summarize`` without the sums; no likelihood is finite where a cell is missing. Absent rows have no label.
-        """
-        from asterism.kernels.shares import LOOK
-
-        visit, notes = self.prepare(params, log_weights, block.rows.dtype), np.empty(len(block))
-        sums = visit.sums(block.rows, block.weights, LOOK, notes)
-        return notes, float(sums[0]), float(sums[1])
-
-    def look_together(
-        self, params: GaussianParams, log_weights: Vector, rows: Matrix, size: int
-    ) -> Together | None:
-        """``look`` at all rows of a table without gaps, where there is a kernel that takes blocks by itself."""
-        from asterism.kernels.shares import LOOK
-
-        if len(rows) > MOST_LOOKED_AT:
-            return None
-        visit, notes = self.prepare(params, log_weights, rows.dtype), np.empty(len(rows))
-        inner = self._together(visit, rows, size, LOOK, notes)
-        return None if inner is None else Then(inner, lambda sums: (notes, float(sums[0]), float(sums[1])))
-
-    def prepare(self, params: GaussianParams, log_weights: Vector, dtype: np.dtype[Any]) -> Visit:
-        """What all blocks of a step need, made when it is first asked for."""
-        from asterism.kernels.density import visit_for
-
-        return visit_for(params.normals, self.reference, log_weights, dtype, self._single_size)
-
-    @cached_property
-    def _single_size(self) -> Vector:
-        from asterism.kernels.normals import single_size
-
-        return single_size(self.reference, self.size)
-
-    @cached_property
-    def size(self) -> Vector:
-        """(d,) mean squares of the columns about the reference; where nobody knows, too large for float32."""
-        if not self.surveyed:
-            return np.full(len(self.reference), np.inf)
-        return np.asarray(self.variances + self.center**2)
-
     # --- estimate ---
 
     def estimate(
@@ -278,12 +176,6 @@ class GaussianFamily:
         if "covariances" in self.frozen and previous is not None:
             return replace(previous, means=means)
         return GaussianParams(means, self._covariances(mass, scatters, prior, previous))
-
-    @cached_property
-    def _least(self) -> Vector | None:
-        """(d,) the floor under variances, where the M-step is no more than each group's own means and variances."""
-        plain = self.prior is None and isinstance(self.added, str) and not self.frozen
-        return FLOOR * self.variances if plain and self.structure in ("VII", "VVI") else None
 
     def _covariances(
         self, mass: Vector, scatters: Array, prior: ConjugatePrior | None, previous: GaussianParams | None
@@ -386,9 +278,6 @@ class GaussianFamily:
         means = arrays["means"]
         variances, axes, matrices = (arrays.get(name) for name in ("variances", "axes", "matrices"))
         return GaussianParams(means, Covariances(self.structure, len(means), variances, axes, matrices))
-
-    def _offsets(self, rows: NDArray[Any]) -> Array:
-        return np.asarray(np.subtract(rows, self.reference, dtype=np.float64))
 
     def _vague(self, y: Array, mass: Array) -> GaussianParams:
         """Means of the rows themselves and the table's variances: fills missing cells when nothing is known yet."""

@@ -59,14 +59,13 @@ BLOCKS: tuple[Line, ...] = (  # or one by one, where cells are missing
     ("normals.largest_growth", "d2 d2 d1"),
 )
 WIDE: tuple[Line, ...] = (  # the same for more columns than three (``wide_visits.FEWEST``)
-    ("claims.wide_blocks", "d2r d1r q1 d2 d2 ? ? q d1 q1 d2"),
+    ("claims.wide_blocks", "d2r d1r q2 d2 d2 ? ? q d1 q1 d2 d2 d1 d2 d3 d3 d2"),
     ("wide_full.wide_full_block", "d2r d1r d2 d2 d3 d1 ? q d1 d1 d2 d3 d1"),
-    ("claims.wide_tied_blocks", "d2r d1r q1 d2 d2 d2 ? q d1 q1 d2"),
+    ("claims.wide_tied_blocks", "d2r d1r q2 d2 d2 d2 ? q d1 q1 d2"),
     ("wide.write_lines", "d2 d2 d1 d2"),
     ("shares.read_notes", "d1 d1 i1 d1"),
     ("wide.bring_home", "d1 d2 d1 d2 d2 d2"),
     ("wide.next_groups", "d1 d2 d1 d2 d1 d d2 d2"),
-    ("claims.add_up", "d2"),
 )
 DIP: Line = ("dip.dip_of", "d1 d1")
 

@@ -1,45 +1,24 @@
 """Block after block of wide rows, on as many threads as there are, without coming back to Python for each.
 
 A block of a few thousand rows takes half a millisecond, and what Python does between two of them a tenth of that, one
-thread at a time. Here a thread takes the number of the next block that nobody has taken, in one instruction that no
-other thread can come between, until it has some or none is left. Which thread visits a block changes nothing: blocks
-are fixed, and each has sums of its own.
+thread at a time; between two passes over a small table it takes as long as a third. So threads take blocks by
+themselves (``kernels.turns``), and steps of round and diagonal groups too while each is as plain as can be
+(``kernels.stretch``).
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel
-from asterism.kernels.instructions import numbers_and_cells
+from asterism.kernels.stretch import go_further
+from asterism.kernels.turns import END, WAIT, Turns, open_pass, take_turn, wait_for_pass, was_last
 from asterism.kernels.wide import wide_block, wide_tied_block
 
 Floats = NDArray[Any]  # float32 or float64
-
-
-def _raise_by_one(typing: Any, following: Any) -> Any:  # noqa: ARG001  as Numba calls it
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        number, cell = numbers_and_cells(context, builder, signature, arguments)
-        return builder.atomic_rmw("add", cell(0, number(0)), ir.IntType(64)(1), "monotonic")
-
-    return types.int64(following), generate
-
-
-_claim = cast(Any, intrinsic(_raise_by_one))  # the number before
-
-
-@kernel
-def claim(following: NDArray[np.int64], size: int, n: int) -> tuple[int, int, int]:
-    """The number of the next block, and its first and last row; no rows if there is none left."""
-    number = _claim(following)
-    first = min(number * size, n)
-    return number, first, min(first + size, n)
 
 
 @kernel
@@ -58,7 +37,7 @@ def add_up(sums: NDArray[np.float64]) -> None:
 def wide_blocks(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (size,) in: of every block
-    following: NDArray[np.int64],  # (1,) the number of the next block, raised by all threads
+    turns: Turns,
     origin: Floats,  # see ``wide.wide_block``
     lines: Floats,
     squares: bool,
@@ -66,16 +45,29 @@ def wide_blocks(
     mode: int,
     notes: NDArray[np.float64],
     shape: NDArray[np.int64],  # (3,) in: how many groups, and the shape of the sums that ``wide_block`` wants
-    sums: NDArray[np.float64],  # (blocks, length) out: totals, masses, sums, halves of those that were taken
-) -> None:
-    """Visit blocks until none is left."""
+    sums: NDArray[
+        np.float64
+    ],  # (blocks, length): totals, masses, sums, halves; out: of all blocks in the first
+    fixed: NDArray[np.float64],  # this and what follows: see ``stretch.go_further``
+    limits: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    variances: NDArray[np.float64],
+    told: NDArray[np.float64],
+) -> bool:
+    """Visit blocks until none is left, of one pass or of several; False where others take long to end a pass."""
     n, size, begin = len(rows), len(weights), 2 + shape[0]
     middle = begin + shape[1] * shape[2]
     while True:
-        number, first, last = claim(following, size, n)
-        if first == last:
-            return
-        line = sums[number]
+        block, number = take_turn(turns, len(sums))
+        if block == END:
+            return True
+        if block == WAIT:
+            if not wait_for_pass(turns, number):
+                return False
+            continue
+        first, last = block * size, min((block + 1) * size, n)
+        line = sums[block]
         line[:] = 0.0
         moments = line[begin:middle].reshape((shape[1], shape[2]))
         wide_block(
@@ -92,13 +84,19 @@ def wide_blocks(
             line[middle:],
             line[:2],
         )
+        if was_last(turns, len(sums), number):
+            add_up(sums)
+            further = number < len(told) and go_further(
+                number, sums[0], shape, mode, fixed, limits, shares, offsets, variances, lines, told
+            )
+            open_pass(turns, number + 1 if further else -1)
 
 
 @kernel
 def wide_tied_blocks(
     rows: Floats,  # (n, d) in
     weights: NDArray[np.float64],  # (size,) in: of every block
-    following: NDArray[np.int64],  # (1,) the number of the next block, raised by all threads
+    turns: Turns,  # for one pass
     origin: Floats,  # see ``wide.wide_tied_block``
     factor: Floats,
     lines: Floats,
@@ -106,16 +104,19 @@ def wide_tied_blocks(
     mode: int,
     notes: NDArray[np.float64],
     shape: NDArray[np.int64],  # (4,) in: how many groups, the shape of the sums, and lines of the scatter
-    sums: NDArray[np.float64],  # (blocks, length) out: totals, masses, sums, scatter of those that were taken
-) -> None:
+    sums: NDArray[
+        np.float64
+    ],  # (blocks, length): totals, masses, sums, scatter; out: of all blocks in the first
+) -> bool:
     """Visit blocks until none is left."""
     n, size, begin = len(rows), len(weights), 2 + shape[0]
     middle = begin + shape[1] * shape[2]
     while True:
-        number, first, last = claim(following, size, n)
-        if first == last:
-            return
-        line = sums[number]
+        block, number = take_turn(turns, len(sums))
+        if block < 0:
+            return True
+        first, last = block * size, min((block + 1) * size, n)
+        line = sums[block]
         line[:] = 0.0
         moments = line[begin:middle].reshape((shape[1], shape[2]))
         scatter = line[middle:].reshape((shape[3], shape[2]))
@@ -133,3 +134,5 @@ def wide_tied_blocks(
             scatter,
             line[:2],
         )
+        if was_last(turns, len(sums), number):
+            add_up(sums)

@@ -60,7 +60,7 @@ def visit_for(normals: Normals, reference: Vector, log_weights: Vector, rows: Ki
     """
     kept: Visit | None = normals.made.get(("visit", rows))
     if kept is None or kept.log_weights is not log_weights:
-        kept = visit_of(normals, reference, log_weights, normals.precision(rows, size))
+        kept = visit_of(normals, reference, log_weights, normals.precision(rows, size)).ready()
         normals.made["visit", rows] = kept
     return kept
 

@@ -15,7 +15,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from asterism.kernels.instructions import numbers_and_cells
-from asterism.kernels.prefetch import LINE
+from asterism.kernels.prefetch import LINE, after, ask_for
 from asterism.kernels.vectors import BYTES, FREE, Sums, load, loop, store, vector_of
 
 
@@ -54,6 +54,8 @@ def run_of(steps: int, lanes: int) -> Any:
                 def step(i: Any, sums: Sums) -> Sums:
                     low, high, total, squares = sums
                     x = load(builder, builder.gep(place, [builder.mul(i, stride)]), vector)
+                    further = builder.mul(builder.add(i, number(steps)), stride)
+                    ask_for(builder, after(builder, builder.gep(place, [further]), ir.IntType(64)(0)))
                     y = widened(x)
                     for p in point:
                         y = builder.fsub(y, p)

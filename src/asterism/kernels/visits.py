@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.kernels.claims import add_up
 from asterism.kernels.diagonal import diagonal_block
 from asterism.kernels.full import full_block
 from asterism.kernels.normals import (
@@ -50,21 +50,42 @@ class GaussianTotals(NamedTuple):
     best_log_likelihood: float  # sum w max_c log pi_c p_c(x): what hard assignment climbs
 
 
-class AllBlocks(ABC):
-    """A pass over a table: threads take its blocks by themselves, each with sums of its own."""
+class Onward(NamedTuple):
+    """What steps must be like to follow each other without anybody looking (``kernels.stretch``)."""
 
-    def __init__(self, n_blocks: int, length: int) -> None:
-        self.sums = np.empty((n_blocks, length))
-        self.following = np.zeros(1, np.int64)  # the number of the next block
+    most: int  # passes
+    seen: float  # log-likelihood before the first
+    tol: float  # what a step must win a unit of weight
+    fall: float  # a relative fall that rounding makes
+    share: float  # of all mass that a group must have more of
+    least: Vector  # (d,) a variance that it must reach
+    size: Vector  # (d,) of rows, see ``normals.single_size``
 
-    @abstractmethod
+
+class Came(NamedTuple):
+    """Where such steps led to; the sums are those of the last model."""
+
+    heights: list[float]  # log-likelihoods on the way
+    gain: float  # what the last of them had won
+    models: list[
+        tuple[Vector, Vector, Vector]
+    ]  # proportions, means from the reference, variances: the last one or two
+
+
+class AllBlocks(Protocol):
+    """A pass over a table, or several: threads take its blocks by themselves, each with sums of its own."""
+
     def take(self) -> None:
         """Visit blocks until none is left."""
+        ...
 
     def result(self) -> Vector:
-        """The sums of all blocks, added up in place."""
-        add_up(self.sums)
-        return np.asarray(self.sums[0])
+        """The sums of all blocks."""
+        ...
+
+    def came(self) -> Came | None:
+        """What steps were taken, if any were."""
+        ...
 
 
 class Visit(ABC):
@@ -73,12 +94,24 @@ class Visit(ABC):
     def __init__(self, normals: Normals, reference: Vector, log_weights: Vector, kind: Kind) -> None:
         self.normals, self.reference, self.log_weights, self.kind = normals, reference, log_weights, kind
         self.k, self.d = normals.offsets.shape
-        self.constants = log_weights + normals.heights
         self._places: list[tuple[int, int, tuple[int, ...]]] = []
         self.length = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.normals, self.reference, self.log_weights, self.kind)
+
+    @cached_property
+    def constants(self) -> Vector:
+        """(k,) log pi p at the means."""
+        return np.asarray(self.log_weights + self.normals.heights)
+
+    def ready(self) -> Self:
+        """Itself, with all that blocks will ask for: made once, not on all threads while each waits."""
+        return self
+
+    def of(self, normals: Normals) -> Self:
+        """As this, of other components, for who has sums of theirs: these know nothing of proportions."""
+        return type(self)(normals, self.reference, self.log_weights, self.kind)
 
     def same(self, other: Visit) -> bool:
         """Whether the sums of both are about the same points, and may be added."""
@@ -106,8 +139,12 @@ class Visit(ABC):
         weights: Vector,  # noqa: ARG002
         mode: int,  # noqa: ARG002
         notes: Vector,  # noqa: ARG002
+        onward: Onward | None = None,  # noqa: ARG002
     ) -> AllBlocks | None:
-        """A pass over all rows in blocks of as many as there are weights, which are those of every block."""
+        """A pass over all rows in blocks of as many as there are weights, which are those of every block.
+
+        It may go ``onward`` from there.
+        """
         return None
 
     @abstractmethod

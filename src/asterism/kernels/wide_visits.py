@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
-from typing import NamedTuple
+from functools import cached_property
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from asterism.kernels.claims import wide_blocks, wide_tied_blocks
-from asterism.kernels.normals import Floats, Kind, Normals, Vector, near
+from asterism.kernels.normals import MOST_GROWTH, SINGLE, Floats, Kind, Normals, Vector, near
 from asterism.kernels.products import whole_fours, whole_vectors
+from asterism.kernels.stretch import GAIN, HEIGHT
+from asterism.kernels.turns import OPEN, passes_done, turns_for
 from asterism.kernels.vectors import BYTES
-from asterism.kernels.visits import NEAR, AllBlocks, GaussianTotals, OneMatrix, Visit, over, symmetric
+from asterism.kernels.visits import NEAR, Came, GaussianTotals, OneMatrix, Onward, Visit, over, symmetric
 from asterism.kernels.wide import bring_home, next_groups, write_lines
 from asterism.kernels.wide_full import wide_full_block
 
@@ -19,10 +23,21 @@ FEWEST, FEWEST_FULL = (
     (4, 8) if BYTES == 64 else (16, 16)
 )  # columns from which on products are faster; full matrices
 MOST_BYTES = 16 << 20  # of the sums of all blocks of a table
+MOMENT = 1 << 30  # cells times groups of the passes that follow each other: a tenth of a second or so
 
 
 class Wide(Visit):
     """Visits whose threads take blocks by themselves."""
+
+    @property
+    @abstractmethod
+    def lines(self) -> Floats:
+        """(fours of k, columns) what rows are multiplied with; made when it is first asked for."""
+
+    def ready(self) -> Self:
+        """With its lines."""
+        _ = self.lines
+        return self
 
     def sums(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> Vector:
         """What the shares of the rows of a block add up to."""
@@ -32,26 +47,82 @@ class Wide(Visit):
         task.take()
         return np.asarray(task.sums[0])
 
-    def together(self, rows: Floats, weights: Vector, mode: int, notes: Vector) -> AllBlocks | None:
+    def together(
+        self, rows: Floats, weights: Vector, mode: int, notes: Vector, onward: Onward | None = None
+    ) -> WideBlocks | None:
         """The same of all blocks of a table, if their sums take little room."""
         few = -(-len(rows) // len(weights)) * 8 * self.length <= MOST_BYTES
-        return WideBlocks(self, rows, weights, mode, notes) if few else None
+        return WideBlocks(self, rows, weights, mode, notes, self.stretch(rows, onward)) if few else None
+
+    def stretch(self, rows: Floats, onward: Onward | None) -> Stretch:  # noqa: ARG002  for those who can
+        """Room for steps that follow each other."""
+        return NO_STRETCH
 
     @abstractmethod
-    def visit(self, task: WideBlocks) -> None:
+    def visit(self, task: WideBlocks) -> bool:
         """Visit blocks until none is left; see ``kernels.claims``."""
 
 
-class WideBlocks(AllBlocks):
+class Stretch(NamedTuple):
+    """What ``stretch.go_further`` is told, and where it writes to."""
+
+    fixed: Vector
+    limits: Vector
+    shares: Vector
+    offsets: Vector
+    variances: Vector
+    told: Vector
+
+
+NO_STRETCH = Stretch(
+    np.empty((3, 0)),
+    np.empty(7),
+    np.empty((2, 0)),
+    np.empty((2, 0, 0)),
+    np.empty((2, 0, 0)),
+    np.empty((0, 2)),
+)
+
+
+class WideBlocks:
     """Blocks of so many rows as there are weights."""
 
-    def __init__(self, visit: Wide, rows: Floats, weights: Vector, mode: int, notes: Vector) -> None:
-        super().__init__(-(-len(rows) // len(weights)), visit.length)
-        self._visit, self.table, self.how = visit, (rows, weights, self.following), (mode, notes)
+    def __init__(
+        self,
+        visit: Wide,
+        rows: Floats,
+        weights: Vector,
+        mode: int,
+        notes: Vector,
+        stretch: Stretch = NO_STRETCH,
+    ) -> None:
+        self.sums = np.empty((-(-len(rows) // len(weights)), visit.length))
+        self.turns = turns_for(len(stretch.told) + 1)
+        self._visit, self.table, self.how = visit, (rows, weights, self.turns), (mode, notes)
+        self.stretch = stretch
+        self.lines = visit.lines.copy() if len(stretch.told) else visit.lines  # they change from step to step
 
     def take(self) -> None:
         """Visit blocks until none is left."""
-        self._visit.visit(self)
+        try:
+            while not self._visit.visit(self):
+                time.sleep(0.0)  # who is to end the pass may need this core
+        except BaseException:
+            self.turns[OPEN] = -1  # nobody shall wait for a block that is not done
+            raise
+
+    def result(self) -> Vector:
+        """The sums of all blocks."""
+        return np.asarray(self.sums[0])
+
+    def came(self) -> Came | None:
+        """What steps were taken, if any were."""
+        steps, room = passes_done(self.turns, len(self.sums)) - 1, self.stretch
+        if steps < 1:
+            return None
+        last = [i % 2 for i in range(max(steps - 1, 1), steps + 1)]
+        models = [(room.shares[i], room.offsets[i], room.variances[i]) for i in last]
+        return Came(room.told[:steps, HEIGHT].tolist(), float(room.told[steps - 1, GAIN]), models)
 
 
 class WideVisit(Wide):
@@ -61,25 +132,39 @@ class WideVisit(Wide):
         super().__init__(normals, reference, log_weights, kind)
         self._squares = normals.factors.shape[1] == self.d
         self._seen = seen_from(normals, reference, kind)
-        self._lines = lines_of(self._seen.means, normals.factors, self.constants, kind)
         high = whole_vectors(self.d, kind.itemsize)  # where squares begin
-        room = len(self._lines), 2 * high if self._squares else high
+        room = whole_fours(self.k), 2 * high if self._squares else high
         self._shape = np.array([self.k, *room])
         self._room(room, (0 if self._squares else self.k,))
 
-    def visit(self, task: WideBlocks) -> None:
+    @cached_property
+    def lines(self) -> Floats:
+        """Slopes, numbers of squares, constants."""
+        return lines_of(self._seen.means, self.normals.factors, self.constants, self.kind)
+
+    def visit(self, task: WideBlocks) -> bool:
         """sum w r x of every group, and sum w r x^2 or sum w r ||x||^2 / 2, x from one point."""
         seen = self._seen
-        wide_blocks(
-            *task.table,
-            seen.origin,
-            self._lines,
-            self._squares,
-            seen.plain,
-            *task.how,
-            self._shape,
-            task.sums,
-        )
+        return bool(
+            wide_blocks(
+                *task.table, seen.origin, task.lines, self._squares, seen.plain, *task.how, self._shape, task.sums,
+                *task.stretch,
+            )
+        )  # fmt: skip
+
+    def stretch(self, rows: Floats, onward: Onward | None) -> Stretch:
+        """As many passes as take a moment, while means are seen from 0 and the type of the arithmetic stays."""
+        most = 1 if onward is None else min(onward.most, MOMENT // (rows.size * self.k) + 1)
+        if onward is None or most < 2 or not self._seen.plain:
+            return NO_STRETCH
+        single = rows.dtype == SINGLE
+        growth = (MOST_GROWTH, -1.0) if self.kind == SINGLE else (np.inf, MOST_GROWTH if single else -1.0)
+        reach = 0.5 * NEAR[self.kind]
+        limits = np.array([onward.seen, onward.tol, onward.fall, onward.share, reach, *growth])
+        fixed = np.stack([self.reference, onward.size, onward.least])
+        shares, offsets = np.empty((2, self.k)), np.empty((2, self.k, self.d))
+        offsets[0] = self.normals.offsets
+        return Stretch(fixed, limits, shares, offsets, np.empty_like(offsets), np.empty((most - 1, 2)))
 
     def totals(self, sums: Vector) -> GaussianTotals:
         """Squares less squares of the shifts; of round groups columns together."""
@@ -104,17 +189,30 @@ class WideTiedVisit(Wide, OneMatrix):
         self._factor = normals.once("fours", kind, lambda: in_fours(normals.factors[0], kind))
         self._seen = seen_from(normals, reference, kind)
         self._apart = self._seen.means
-        whitened = self._apart @ normals.factors[0].T
-        self._lines = lines_of(whitened, np.ones((self.k, 1)), self.constants, kind)
-        width = whole_vectors(self.d, kind.itemsize)
-        self._shape = np.array([self.k, len(self._lines), width, len(self._factor)])
-        self._room((len(self._lines), width), (len(self._factor), width))
+        room = whole_fours(self.k), whole_vectors(self.d, kind.itemsize)
+        self._shape = np.array([self.k, *room, len(self._factor)])
+        self._room(room, (len(self._factor), room[1]))
 
-    def visit(self, task: WideBlocks) -> None:
+    @cached_property
+    def lines(self) -> Floats:
+        """Those of round groups, whitened."""
+        whitened = self._apart @ self.normals.factors[0].T
+        return lines_of(whitened, np.ones((self.k, 1)), self.constants, self.kind)
+
+    def visit(self, task: WideBlocks) -> bool:
         """sum w r x of every group, and one sum w x x', x from one point."""
         seen = self._seen
-        wide_tied_blocks(
-            *task.table, seen.origin, self._factor, self._lines, seen.plain, *task.how, self._shape, task.sums
+        return bool(
+            wide_tied_blocks(
+                *task.table,
+                seen.origin,
+                self._factor,
+                task.lines,
+                seen.plain,
+                *task.how,
+                self._shape,
+                task.sums,
+            )
         )
 
 

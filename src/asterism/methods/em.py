@@ -20,6 +20,7 @@ References
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block, Matrix, Vector, block_of
-from asterism.engines.gather import Then, Together
+from asterism.engines.gather import Further, Then, Together
 from asterism.families.assignment import assign, draws_for, present
-from asterism.families.base import Collapsible, Family, Fused, Linear
+from asterism.families.base import Climb, Climbed, Collapsible, Family, Fused, Linear
 from asterism.methods.accelerate import Trail
-from asterism.methods.repair import repaired
+from asterism.methods.repair import USELESS, repaired
 
 PART = 1 << 13  # rows whose shares are kept at a time
 ROUNDING = 1e-10  # a relative fall that rounding makes anywhere
@@ -58,8 +59,7 @@ class MixtureModel:
     @functools.cached_property
     def log_weights(self) -> Vector:
         """(k,) log pi; one array for all blocks, by which they know that they are of one step."""
-        with np.errstate(divide="ignore"):  # a component that nobody wants
-            return np.asarray(np.log(self.weights))
+        return np.array([math.log(w) if w > 0 else -math.inf for w in self.weights.tolist()])
 
     @property
     def bare(self) -> MixtureModel:
@@ -128,13 +128,39 @@ class EM:
         ]
         return functools.reduce(Expected.merge, parts)
 
-    def together(self, model: MixtureModel, rows: Matrix, size: int) -> Together | None:
-        """The E-step of a table in memory, where the family has a pass whose threads take blocks by themselves."""
+    def together(self, model: MixtureModel, rows: Matrix, size: int, most: int) -> Together | None:
+        """The E-step of a table in memory, where the family has a pass whose threads take blocks by themselves.
+
+        And the steps after it, while each only has to climb.
+        """
         make = getattr(self.family, "together", None)
         if make is None or self.assignment == "stochastic":
             return None
-        inner = make(model.params, model.log_weights, rows, size, self.assignment)
-        return None if inner is None else Then(inner, lambda found: Expected(*found))
+        plain = self.stop == "likelihood" and not self.accelerated and not self.frozen
+        climb = Climb(most if plain else 1, model.seen, self.tol, ROUNDING, USELESS / len(model.weights))
+        inner = make(model.params, model.log_weights, rows, size, self.assignment, climb)
+        return None if inner is None else Then(inner, functools.partial(self._came_from, model))
+
+    def _came_from(
+        self, model: MixtureModel, found: tuple[Vector, float, Any, Climbed | None]
+    ) -> Expected | Further:
+        """What a pass found, after the steps it may have taken from a model."""
+        *told, climbed = found
+        expected = Expected(*told)
+        if climbed is None:
+            return expected
+        heights, bare = (
+            climbed.heights,
+            [MixtureModel(*each, repairs=model.repairs) for each in climbed.models],
+        )
+        reached = replace(
+            bare[-1],
+            step=model.step + len(heights),
+            seen=heights[-1],
+            gain=climbed.gain,
+            before=bare[-2] if len(bare) > 1 else model.bare,
+        )
+        return Further(reached, [-height for height in heights], expected)
 
     def _expect(
         self, model: MixtureModel, log_weights: Vector, block: Block, draws: Vector | None
@@ -152,7 +178,7 @@ class EM:
         reached = self._height(model, statistic)
         if self._has_fallen(model, reached):
             return self._back(model, reached)
-        total = float(statistic.mass.sum())
+        total = total_of(statistic.mass)
         after = self._maximised(
             model,
             statistic,
@@ -173,7 +199,7 @@ class EM:
 
     def _maximised(self, model: MixtureModel, statistic: Expected, **way: Any) -> MixtureModel:
         keep = "weights" in self.frozen
-        weights = model.weights if keep else statistic.mass / statistic.mass.sum()
+        weights = model.weights if keep else statistic.mass / total_of(statistic.mass)
         return MixtureModel(weights, self.family.estimate(statistic.inner, model.params), **way)
 
     def _best(self, model: MixtureModel, reached: float) -> tuple[float, MixtureModel] | None:
@@ -244,6 +270,11 @@ class EM:
             gain=float(arrays["gain"][0]),
             repairs=int(arrays["repairs"][0]),
         )
+
+
+def total_of(mass: Vector) -> float:
+    """The sum from first to last, as compiled steps take it."""
+    return float(np.cumsum(mass)[-1])
 
 
 WAY = ("step", "seen", "gain", "repairs")

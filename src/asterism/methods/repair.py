@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from asterism.errors import CollapsedComponentWarning
 from asterism.families.base import Collapsible
 
+USELESS = 1e-8  # of an even share of the rows: who has less is of no use
 MOST_REPAIRS = 3  # times the number of components, in one run
 
 
@@ -26,7 +27,7 @@ def repaired(family: Collapsible, model: Any, statistic: Any) -> Any:
     if k == 1 or model.repairs >= MOST_REPAIRS * k:
         return model
     mass = statistic.mass
-    least = 1e-8 * mass.sum() / k
+    least = USELESS * mass.sum() / k
     flags = family.collapsed(model.params, statistic.inner)
     if mass.min() >= least and not flags.any():
         return model
