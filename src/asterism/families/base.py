@@ -40,22 +40,11 @@ class Facts:
 
     def select(self, columns: NDArray[np.int64]) -> Facts:
         """The facts of some columns, for a family that has only these."""
-        m, j = self.moments, columns
-        inner = m.infinite is not None and m.infinite[1] in j
-        moments = ColumnMoments(
-            m.rows,
-            m.total,
-            m.weight[j],
-            m.mean[j],
-            m.rest[j],
-            m.scatter[j],
-            m.low[j],
-            m.high[j],
-            m.observed[j],
-            m.infinite if inner else None,
-        )
+        j = columns
         covariance = None if self.covariance is None else self.covariance[np.ix_(j, j)]
-        return Facts(tuple(self.names[int(i)] for i in j), moments, self.reference[j], covariance)
+        return Facts(
+            tuple(self.names[int(i)] for i in j), self.moments.select(j), self.reference[j], covariance
+        )
 
 
 class Family(Protocol):

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.kernels.compiled import kernel
+from asterism.kernels.compiled import exact_kernel, kernel
 from asterism.kernels.prefetch import prefetch_rows
 from asterism.kernels.runs import run_of
+from asterism.kernels.turns import Turns, take_turn
 
 RUN = 64
 LANES = 128
@@ -30,6 +31,57 @@ HEAD = 128  # rows that tell where the mean is, or a sixteenth of them
 Floats = NDArray[np.float64]
 
 _add_run = run_of(RUN, LANES)
+
+
+@kernel
+def moments_of_blocks(
+    rows: NDArray[Any],  # (n, d) in
+    weights: Floats,  # (size,) in: of every block
+    turns: Turns,  # for one pass
+    tables: Floats,  # (blocks, 7, d) out: see ``column_moments``
+    counts: NDArray[np.int64],  # (blocks, 3) out, from 0 on
+) -> None:
+    """The moments of blocks of a table, until no block is left that nobody has taken."""
+    size = len(weights)
+    while True:
+        block, _ = take_turn(turns, len(tables))
+        if block < 0:
+            return
+        first, last = block * size, min((block + 1) * size, len(rows))
+        found = column_moments(rows[first:last], weights[: last - first], counts[block])
+        for line in range(7):
+            for j in range(rows.shape[1]):
+                tables[block, line, j] = found[line, j]
+
+
+@exact_kernel
+def merge_moments(tables: Floats) -> None:  # (blocks, 7, d)
+    """The moments of all blocks in the first, merged as ``engines.tree`` does: one left over rises."""
+    apart = 1
+    while apart < len(tables):
+        for i in range(0, len(tables) - apart, 2 * apart):
+            merge_into(tables[i], tables[i + apart])
+        apart *= 2
+
+
+@exact_kernel
+def merge_into(left: Floats, right: Floats) -> None:  # (7, d) changed, (7, d) in
+    """Chan's formula, column by column; a column that one part never saw is the other's, to the bit.
+
+    delta = mean_b - mean_a    mean = mean_a + delta w_b / w    scatter = scatter_a + scatter_b + delta^2 w_a w_b / w
+    """
+    for j in range(left.shape[1]):
+        a, b = left[0, j], right[0, j]
+        if a > 0.0 and b > 0.0:
+            share = b / (a + b)
+            delta = (right[1, j] - left[1, j]) + (right[2, j] - left[2, j])
+            left[1, j], left[2, j] = two_sum(left[1, j], left[2, j] + delta * share)
+            left[3, j] = left[3, j] + right[3, j] + delta * delta * (a * share)
+        elif b > 0.0:
+            left[1, j], left[2, j], left[3, j] = right[1, j], right[2, j], right[3, j]
+        left[0, j] = a + b
+        left[4, j], left[5, j] = min(left[4, j], right[4, j]), max(left[5, j], right[5, j])
+        left[6, j] += right[6, j]
 
 
 @kernel

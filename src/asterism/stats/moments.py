@@ -43,56 +43,71 @@ class ColumnMoments:
 
     rows: int  # rows of weight > 0
     total: float  # their weight
-    weight: Vector  # (d,) weight of the observed cells
-    mean: Vector  # (d,) 0 where nothing was observed
-    rest: Vector  # (d,) mean + rest is the mean to twice the digits
-    scatter: Vector  # (d,) sum of w (x - mean)^2
-    low: Vector  # (d,) smallest observed value, +inf where nothing was observed
-    high: Vector  # (d,) largest observed value, -inf where nothing was observed
-    observed: NDArray[np.int64]  # (d,) number of observed cells
+    table: NDArray[np.float64]  # (7, d) see below
     infinite: tuple[int, int] | None  # row and column of the first infinite cell; it counts as missing
 
     @classmethod
     def zero(cls, d: int) -> ColumnMoments:
         """The moments of no rows."""
-        none = np.zeros(d)
-        return cls(0, 0.0, none, none, none, none, none + np.inf, none - np.inf, none.astype(np.int64), None)
+        table = np.zeros((7, d))
+        table[4], table[5] = np.inf, -np.inf
+        return cls(0, 0.0, table, None)
 
     @classmethod
     def of(cls, block: Block) -> ColumnMoments:
         """The moments of a block."""
-        from asterism.kernels.moments import column_moments
-
-        counts = np.zeros(3, np.int64)  # rows counted, row and column + 1 of the first infinite cell
-        table = column_moments(block.rows, block.weights, counts)
-        weight, mean, rest, scatter, low, high, observed = table
-        bad = (int(counts[1]) + block.start, int(counts[2]) - 1) if counts[2] else None
-        total = float(block.weights.sum())
-        return cls(
-            int(counts[0]), total, weight, mean, rest, scatter, low, high, observed.astype(np.int64), bad
-        )
+        blocks = MomentsOfBlocks(block.rows, block.weights)
+        blocks.take()
+        return blocks.result(block.start)
 
     def merge(self, other: ColumnMoments) -> ColumnMoments:
         """Chan's formula, column by column; a column that one part never saw is the other's, to the bit."""
-        weight = self.weight + other.weight
-        seen = self.weight > 0
-        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=seen)
-        delta = np.where(share > 0, (other.mean - self.mean) + (other.rest - self.rest), 0.0)
-        mean, rest = _two_sum(self.mean, self.rest + delta * share)
-        if not seen.all():
-            mean, rest = np.where(seen, mean, other.mean), np.where(seen, rest, other.rest)
-        return ColumnMoments(
-            self.rows + other.rows,
-            self.total + other.total,
-            weight,
-            mean,
-            rest,
-            self.scatter + other.scatter + delta * delta * (self.weight * share),
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-            self.observed + other.observed,
-            min((bad for bad in (self.infinite, other.infinite) if bad is not None), default=None),
-        )
+        from asterism.kernels.moments import merge_moments
+
+        tables = np.stack([self.table, other.table])
+        merge_moments(tables)
+        infinite = min((bad for bad in (self.infinite, other.infinite) if bad is not None), default=None)
+        return ColumnMoments(self.rows + other.rows, self.total + other.total, tables[0], infinite)
+
+    def select(self, columns: NDArray[np.int64]) -> ColumnMoments:
+        """The moments of some columns."""
+        inner = self.infinite is not None and self.infinite[1] in columns
+        return ColumnMoments(self.rows, self.total, self.table[:, columns], self.infinite if inner else None)
+
+    @property
+    def weight(self) -> Vector:
+        """(d,) weight of the observed cells."""
+        return np.asarray(self.table[0])
+
+    @property
+    def mean(self) -> Vector:
+        """(d,) 0 where nothing was observed."""
+        return np.asarray(self.table[1])
+
+    @property
+    def rest(self) -> Vector:
+        """(d,) mean + rest is the mean to twice the digits."""
+        return np.asarray(self.table[2])
+
+    @property
+    def scatter(self) -> Vector:
+        """(d,) sum of w (x - mean)^2."""
+        return np.asarray(self.table[3])
+
+    @property
+    def low(self) -> Vector:
+        """(d,) smallest observed value, +inf where nothing was observed."""
+        return np.asarray(self.table[4])
+
+    @property
+    def high(self) -> Vector:
+        """(d,) largest observed value, -inf where nothing was observed."""
+        return np.asarray(self.table[5])
+
+    @property
+    def observed(self) -> NDArray[np.int64]:
+        """(d,) number of observed cells."""
+        return np.asarray(self.table[6], np.int64)
 
     @property
     def variance(self) -> Vector:
@@ -102,7 +117,44 @@ class ColumnMoments:
     @property
     def missing(self) -> bool:
         """Whether any cell of a counted row is missing."""
-        return bool((self.observed < self.rows).any())
+        return bool((self.table[6] < self.rows).any())
+
+
+class MomentsOfBlocks:
+    """Column moments of rows (n, d) in memory, in blocks of weights (size,); threads take blocks by themselves."""
+
+    def __init__(self, rows: NDArray[Any], weights: Vector) -> None:
+        from asterism.kernels.turns import turns_for
+
+        self._rows, self._weights = rows, weights
+        self.count = max(-(-len(rows) // max(len(weights), 1)), 1)
+        self._turns = turns_for(1)
+        self._tables = np.empty((self.count, 7, rows.shape[1]))
+        # Of every block: rows counted, row and column + 1 of the first infinite cell.
+        self._counts = np.zeros((self.count, 3), np.int64)
+
+    def take(self) -> None:
+        """Take blocks until none is left."""
+        from asterism.kernels.moments import moments_of_blocks
+
+        moments_of_blocks(self._rows, self._weights, self._turns, self._tables, self._counts)
+
+    def result(self, start: int = 0) -> ColumnMoments:
+        """Those of all blocks, in the order of ``engines.tree``; the first row has the number ``start``. Once."""
+        from asterism.kernels.moments import merge_moments
+
+        merge_moments(self._tables)
+        n, size = len(self._rows), len(self._weights)
+        whole = self.count - 1
+        total = whole * float(self._weights.sum()) + float(self._weights[: n - whole * size].sum())
+        bad = [
+            (start + number * size + row, column - 1)
+            for number, (_, row, column) in enumerate(self._counts.tolist())
+            if column
+        ]
+        return ColumnMoments(
+            int(self._counts[:, 0].sum()), total, self._tables[0].copy(), min(bad, default=None)
+        )
 
 
 @dataclass(frozen=True, slots=True)
