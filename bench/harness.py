@@ -29,7 +29,7 @@ THREADS = 2  # for everyone
 WARM_ROWS = 16_384  # of the slice everyone warms up on; more than any sample our seeding draws
 PAUSE = 0.3  # seconds between turns: idle thread pools spin for a while before they sleep
 DIED = "its process died"  # out of memory, most likely
-SHORT, TIMES = 0.2, 5  # seconds below which a call is made so many times in a row
+SHORT, TIMES = 0.2, 10  # seconds below which a call is made so many times in a row
 SLOW = 30.0  # seconds after which a contestant need not show the same again
 THREAD_LIMITS = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
 

@@ -6,7 +6,7 @@ The polynomials are those of ``kernels.exponential``, where their constants are 
 subtracted in one part, as rounding it moves a share of 2^-n by n half roundings, and n is added to the exponent. A
 compiler left to itself takes vectors of half the length, and reads every score once more for each of the four.
 
-``settler`` returns a function for kernels to call; ``share_vector`` and ``tile_totals`` are such.
+``settler`` returns a function for kernels to call; ``share_rows`` and ``tile_totals`` are such.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from asterism.kernels.instructions import extent, numbers_and_cells
 from asterism.kernels.vectors import FOUR, FREE, Sums, across, halves, load, loop, loop_from, store, vector_of
 
 BEST, SCALE, TOTAL = 0, 1, 2  # lines of the work
+TOGETHER = 2  # vectors of rows: a cache line of a score is read, and written, at once
 
 
 def _share(typing: Any, scores: Any, k: Any, row: Any, w: Any, work: Any) -> Any:  # noqa: ARG001  as Numba calls it
@@ -31,49 +32,53 @@ def _share(typing: Any, scores: Any, k: Any, row: Any, w: Any, work: Any) -> Any
         number, cell = numbers_and_cells(context, builder, signature, arguments)
         vector, (k, row) = vector_of(signature.args[0]), arguments[1:3]
         begin, stride = cell(0, number(0), row), extent(context, builder, signature, arguments, 0, 1)
-        in_fours = builder.mul(builder.udiv(k, number(FOUR)), number(FOUR))
+        in_twos = builder.mul(builder.udiv(k, number(2)), number(2))
+        beside = [number(v * vector.count) for v in range(TOGETHER)]
 
-        def over_groups(step: Callable[[list[Any], Any], Any], start: Any) -> Any:
-            """``step(places, found)`` of four groups at a time, then one by one."""
+        def over_groups(step: Callable[[list[Any], Sums], Sums], start: Any) -> Sums:
+            """``step(places, found)`` of two groups at a time, then of the last: group by group, vector by vector."""
 
             def some(groups: int) -> Callable[[Any, Sums], Sums]:
                 def take(c: Any, found: Sums) -> Sums:
-                    lines = [builder.add(c, number(v)) for v in range(groups)]
-                    places = [builder.gep(begin, [builder.mul(line, stride)]) for line in lines]
-                    return [step(places, found[0])]
+                    lines = [builder.mul(builder.add(c, number(g)), stride) for g in range(groups)]
+                    return step(
+                        [builder.gep(begin, [builder.add(a, v)]) for a in lines for v in beside], found
+                    )
 
                 return take
 
-            (found,) = loop_from(builder, number(0), in_fours, FOUR, some(FOUR), [start])
-            (found,) = loop_from(builder, in_fours, k, 1, some(1), [found])
-            return found
+            found = loop_from(builder, number(0), in_twos, 2, some(2), [start] * TOGETHER)
+            return loop_from(builder, in_twos, k, 1, some(1), found)
 
-        def larger(places: list[Any], top: Any) -> Any:
-            for place in places:
-                here = load(builder, place, vector)
-                top = builder.select(builder.fcmp_ordered(">", here, top), here, top)
+        def larger(places: list[Any], top: Sums) -> Sums:
+            for i, place in enumerate(places):
+                here, v = load(builder, place, vector), i % TOGETHER
+                top[v] = builder.select(builder.fcmp_ordered(">", here, top[v]), here, top[v])
             return top
 
-        def share(places: list[Any], total: Any) -> Any:
-            less = [builder.fsub(best, load(builder, place, vector)) for place in places]
-            for value, place in zip(shares_of(builder, less), places, strict=True):
+        def share(places: list[Any], total: Sums) -> Sums:
+            here = [load(builder, place, vector) for place in places]
+            less = [builder.fsub(best[i % TOGETHER], score) for i, score in enumerate(here)]
+            for i, (value, place) in enumerate(zip(shares_of(builder, less), places, strict=True)):
                 store(builder, value, place)
-                total = builder.fadd(total, value)
+                total[i % TOGETHER] = builder.fadd(total[i % TOGETHER], value)
             return total
 
         best = over_groups(larger, ir.Constant(vector, [float("-inf")] * vector.count))
-        total = over_groups(share, ir.Constant(vector, None))
-        scale = builder.fdiv(load(builder, cell(3, row), vector), total)
-        for line, value in ((BEST, best), (SCALE, scale), (TOTAL, total)):
-            store(builder, value, cell(4, number(line), row))
+        totals = over_groups(share, ir.Constant(vector, None))
+        for v, (top, total) in enumerate(zip(best, totals, strict=True)):
+            at = builder.add(row, beside[v])
+            scale = builder.fdiv(load(builder, cell(3, at), vector), total)
+            for line, value in ((BEST, top), (SCALE, scale), (TOTAL, total)):
+                store(builder, value, cell(4, number(line), at))
         return context.get_dummy_value()
 
     return types.void(scores, types.intp, types.intp, w, work), generate
 
 
-# share_vector(scores, k, row, w, work): scores[c, i] of a vector of rows i from ``row`` on become e_c; best,
+# share_rows(scores, k, row, w, work): scores[c, i] of TOGETHER vectors of rows i from ``row`` on become e_c; best,
 # w / total and total are in the lines of the work. The best group's e is 1.
-share_vector = cast(Any, intrinsic(_share))
+share_rows = cast(Any, intrinsic(_share))
 
 
 def shares_of(builder: Any, z: Sums) -> Sums:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from asterism.kernels.compiled import exact_kernel, inlined, kernel
 from asterism.kernels.exponential import lane_log, lane_share
 from asterism.kernels.lanes import TILE
-from asterism.kernels.sharers import BEST, SCALE, TOTAL, settler, share_vector, tile_totals
+from asterism.kernels.sharers import BEST, SCALE, TOGETHER, TOTAL, settler, share_rows, tile_totals
 from asterism.kernels.vectors import BYTES, FOUR
 
 # A row to all groups by their shares; to the likeliest; to one drawn by the shares; to none: only its label is told.
@@ -52,16 +52,15 @@ _settle_four, _settle_one = settler(FOUR), settler(1)
 def share_out(
     scores: Floats,  # (k or more, m or more) in: log pi p; out: what times line SCALE is w r
     k: int,
-    w: Floats,  # (m,) in: of as many rows as there are, TILE at most, in whole vectors
+    w: Floats,  # (m,) in: of as many rows as there are, TILE at most, in pairs of vectors
     draws: NDArray[np.float64],  # (m,) in: numbers of [0, 1), where groups are drawn; out: labels, for LOOK
     mode: int,
     work: Floats,  # (4, m): lines BEST, SCALE and TOTAL out
     totals: NDArray[np.float64],  # (2,) added to: sum w log sum exp(s), sum w max s
 ) -> None:
     """Scores into shares; ``settle`` takes them from there."""
-    lanes = BYTES // scores.itemsize
-    for vector in range(len(w) // lanes):
-        share_vector(scores, k, vector * lanes, w, work)
+    for row in range(0, len(w), TOGETHER * BYTES // scores.itemsize):
+        share_rows(scores, k, row, w, work)
     add_totals(work[BEST], work[TOTAL], w, totals)
     if mode == LOOK:
         note_labels(scores, k, work, draws)
