@@ -13,7 +13,7 @@ RUN = 128  # blocks have a multiple of so many rows: kernels take tiles of them
 
 
 def in_even_blocks(source: Source) -> Source:
-    """The same rows in 4, 8, 16, ... blocks, at most half as long again as the source's own.
+    """The same rows in 4, 8, 16, ... blocks, no longer than the source's own.
 
     >>> import numpy as np
     >>> from asterism.data.source import ArraySource
@@ -24,7 +24,6 @@ def in_even_blocks(source: Source) -> Source:
     n = source.n_blocks
     if n < 3:
         return source
-    count = 1 << (n.bit_length() - 1)
-    count = count if 2 * n < 3 * count else 2 * count
+    count = 1 << (n - 1).bit_length()
     rows = -(-source.n_rows // (count * RUN)) * RUN
     return source if rows == source.block_rows else Reblocked(source, rows)

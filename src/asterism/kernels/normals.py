@@ -153,11 +153,11 @@ def log_heights(factors: Vector, d: int) -> Vector:  # (k, d) or (k, 1) in
 @kernel
 def largest_square(apart: Vector, factors: Vector) -> float:  # (k, d), and (k, d) or (k, 1) in
     """max_c ||W (mean - point)||^2; NaN where one is."""
-    most = 0.0
+    most, own = 0.0, factors.shape[1] > 1
     for c in range(len(apart)):
         total = 0.0
         for j in range(apart.shape[1]):
-            y = apart[c, j] * factors[c, j % factors.shape[1]]
+            y = apart[c, j] * factors[c, j if own else 0]
             total += y * y
         most = total if not total <= most else most
     return most
@@ -168,10 +168,10 @@ def largest_growth(
     offsets: Vector, factors: Vector, size: Vector
 ) -> float:  # (k, d), (k, d) or (k, 1), (d,) in
     """max_cj W_cj^2 (mu_cj^2 + size_j); NaN where one is."""
-    most = 0.0
+    most, own = 0.0, factors.shape[1] > 1
     for c in range(len(offsets)):
         for j in range(offsets.shape[1]):
-            s, mean = factors[c, j % factors.shape[1]], offsets[c, j]
+            s, mean = factors[c, j if own else 0], offsets[c, j]
             growth = s * s * (mean * mean + size[j])
             most = growth if not growth <= most else most
     return most

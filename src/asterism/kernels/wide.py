@@ -208,7 +208,7 @@ def next_groups(
             return False
         for j in range(d):
             offsets[c, j] += shifts[c, j]
-            variances[c, j] = scatters[c, j % width] / (mass[c] * (d // width))
+            variances[c, j] = scatters[c, j if width > 1 else 0] / (mass[c] * (d // width))
             if not variances[c, j] >= (lowest if len(halves) else least[j]):
                 return False
     return True
