@@ -23,9 +23,7 @@ from asterism.kernels.instructions import numbers_and_cells
 
 OPEN, DONE, LAST, NEXT = 0, 1, 2, 3
 WAIT, END = -1, -2  # instead of the number of a block
-PATIENCE = (
-    1 << 18
-)  # looks at the open pass, a tenth of a millisecond or so, before a thread lets others have its core
+PATIENCE = 1 << 21  # looks at the open pass: some tenths of a millisecond
 
 Turns = NDArray[np.int64]
 
