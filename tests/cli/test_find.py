@@ -341,11 +341,11 @@ def interrupted(folder, ready: Callable[[], bool], seconds: float = 60.0) -> sub
         "from asterism.engines import loop\n"
         "from asterism.cli.main import main\n"
         "advance, passes = loop._advance, []\n"
-        "def slowly(*args):\n"
+        "def slowly(*args, **how):\n"
         "    passes.append(0)\n"
         "    pathlib.Path(f'pass{len(passes)}').touch()\n"
         "    if len(passes) == 2: time.sleep(60)\n"
-        "    advance(*args)\n"
+        "    advance(*args, **how)\n"
         "loop._advance = slowly\n"
         "main(['find', 't.csv'])"
     )

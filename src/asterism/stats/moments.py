@@ -43,15 +43,20 @@ class ColumnMoments:
 
     rows: int  # rows of weight > 0
     total: float  # their weight
-    table: NDArray[np.float64]  # (7, d) see below
+    weight: Vector  # (d,) weight of the observed cells
+    mean: Vector  # (d,) 0 where nothing was observed
+    rest: Vector  # (d,) mean + rest is the mean to twice the digits
+    scatter: Vector  # (d,) sum of w (x - mean)^2
+    low: Vector  # (d,) smallest observed value, +inf where nothing was observed
+    high: Vector  # (d,) largest observed value, -inf where nothing was observed
+    observed: NDArray[np.int64]  # (d,) number of observed cells
     infinite: tuple[int, int] | None  # row and column of the first infinite cell; it counts as missing
 
     @classmethod
     def zero(cls, d: int) -> ColumnMoments:
         """The moments of no rows."""
-        table = np.zeros((7, d))
-        table[4], table[5] = np.inf, -np.inf
-        return cls(0, 0.0, table, None)
+        none = np.zeros(d)
+        return cls(0, 0.0, none, none, none, none, none + np.inf, none - np.inf, none.astype(np.int64), None)
 
     @classmethod
     def of(cls, block: Block) -> ColumnMoments:
@@ -64,50 +69,31 @@ class ColumnMoments:
         """Chan's formula, column by column; a column that one part never saw is the other's, to the bit."""
         from asterism.kernels.moments import merge_moments
 
-        tables = np.stack([self.table, other.table])
+        tables = np.stack([self._table, other._table])
         merge_moments(tables)
         infinite = min((bad for bad in (self.infinite, other.infinite) if bad is not None), default=None)
-        return ColumnMoments(self.rows + other.rows, self.total + other.total, tables[0], infinite)
+        return ColumnMoments._from(self.rows + other.rows, self.total + other.total, tables[0], infinite)
 
-    def select(self, columns: NDArray[np.int64]) -> ColumnMoments:
+    @classmethod
+    def _from(
+        cls, rows: int, total: float, table: NDArray[np.float64], infinite: tuple[int, int] | None
+    ) -> ColumnMoments:
+        """From a (7, d) table as kernels have it."""
+        weight, mean, rest, scatter, low, high, observed = table
+        return cls(rows, total, weight, mean, rest, scatter, low, high, observed.astype(np.int64), infinite)
+
+    def select(self, j: NDArray[np.int64]) -> ColumnMoments:
         """The moments of some columns."""
-        inner = self.infinite is not None and self.infinite[1] in columns
-        return ColumnMoments(self.rows, self.total, self.table[:, columns], self.infinite if inner else None)
+        table = self._table[:, j]
+        inner = self.infinite is not None and self.infinite[1] in j
+        return ColumnMoments._from(self.rows, self.total, table, self.infinite if inner else None)
 
     @property
-    def weight(self) -> Vector:
-        """(d,) weight of the observed cells."""
-        return np.asarray(self.table[0])
-
-    @property
-    def mean(self) -> Vector:
-        """(d,) 0 where nothing was observed."""
-        return np.asarray(self.table[1])
-
-    @property
-    def rest(self) -> Vector:
-        """(d,) mean + rest is the mean to twice the digits."""
-        return np.asarray(self.table[2])
-
-    @property
-    def scatter(self) -> Vector:
-        """(d,) sum of w (x - mean)^2."""
-        return np.asarray(self.table[3])
-
-    @property
-    def low(self) -> Vector:
-        """(d,) smallest observed value, +inf where nothing was observed."""
-        return np.asarray(self.table[4])
-
-    @property
-    def high(self) -> Vector:
-        """(d,) largest observed value, -inf where nothing was observed."""
-        return np.asarray(self.table[5])
-
-    @property
-    def observed(self) -> NDArray[np.int64]:
-        """(d,) number of observed cells."""
-        return np.asarray(self.table[6], np.int64)
+    def _table(self) -> NDArray[np.float64]:
+        """(7, d) as kernels have it."""
+        return np.array(
+            [self.weight, self.mean, self.rest, self.scatter, self.low, self.high, self.observed], np.float64
+        )
 
     @property
     def variance(self) -> Vector:
@@ -117,7 +103,7 @@ class ColumnMoments:
     @property
     def missing(self) -> bool:
         """Whether any cell of a counted row is missing."""
-        return bool((self.table[6] < self.rows).any())
+        return bool((self.observed < self.rows).any())
 
 
 class MomentsOfBlocks:
@@ -152,7 +138,7 @@ class MomentsOfBlocks:
             for number, (_, row, column) in enumerate(self._counts.tolist())
             if column
         ]
-        return ColumnMoments(
+        return ColumnMoments._from(
             int(self._counts[:, 0].sum()), total, self._tables[0].copy(), min(bad, default=None)
         )
 
