@@ -63,8 +63,8 @@ _ONES.flags.writeable = False
 
 
 def unit_weights(n: int) -> Vector:
-    """``n`` ones, shared while blocks are of the usual size."""
-    return _ONES[:n] if n <= len(_ONES) else np.ones(n)
+    """``n`` ones, read-only; shared while blocks are of the usual size."""
+    return _ONES[:n] if n <= len(_ONES) else frozen(np.ones(n))
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Matrix, Vector, block_of, frozen, unit_weights
+from asterism.data.block import Block, Matrix, Vector, block_of, unit_weights
 from asterism.engines.gather import Then, Together
 from asterism.families.base import Array, Climb, Climbed
 from asterism.families.covariance import FLOOR, Covariances, structure_of
@@ -129,8 +129,7 @@ class GaussianPasses:
     def _together(
         self, visit: Visit, rows: Matrix, size: int, mode: int, notes: Vector, onward: Onward | None = None
     ) -> AllBlocks | None:
-        weights = frozen(unit_weights(size))
-        return visit.together(rows, weights, mode, notes, onward) if self.complete else None
+        return visit.together(rows, unit_weights(size), mode, notes, onward) if self.complete else None
 
     def look(self, params: GaussianParams, log_weights: Vector, block: Block) -> tuple[Vector, float, float]:
         """(n,) labels, as -1 - label where rounding may have decided; sum w log p(x), and sum w max log pi p(x | c).
