@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -9,20 +12,24 @@ from asterism import GaussianMixture, engine
 from asterism.data.source import ArraySource
 from asterism.engines.tree import MergeTree
 from asterism.errors import AsterismError
+from asterism.families import gaussian_passes
 from asterism.kernels import wide_visits
 from asterism.kernels.claims import add_up
 from asterism.kernels.turns import (
-    DONE,
     END,
-    OPEN,
+    ENDED,
     WAIT,
+    all_done,
+    is_other,
+    open_other,
     open_pass,
     passes_done,
+    take_all,
     take_turn,
     turns_for,
     was_last,
 )
-from asterism.methods import em
+from asterism.methods import em, mixture
 from asterism.methods.frame import survey
 
 
@@ -42,8 +49,8 @@ def passes(monkeypatch):
     found = []
     real = em.EM.together
 
-    def together(self, model, rows, size, most):
-        inner = real(self, model, rows, size, most)
+    def together(self, model, rows, size, most, *, look):
+        inner = real(self, model, rows, size, most, look=look)
         found.append(0 if inner is None else most)
         return inner
 
@@ -187,7 +194,37 @@ def test_a_moment_is_short_beside_a_large_table(monkeypatch, updates):
     monkeypatch.setattr(wide_visits, "MOMENT", 3 * 3000 * 40 * 3)
     plain = {"n_components": 3, "covariance_type": "diag", "tol": 0.0, "max_iter": 12}
     model, by_python = both_ways(groups(3000, 40, "float64"), updates, **plain)
-    assert (model.n_iter_, by_python) == (12, 3)  # four passes at a time
+    assert (model.n_iter_, by_python) == (12, 2)  # four passes at a time, the last of them with labels
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """Passes that Python began to tell labels."""
+    found = []
+    real = mixture.look_at_all
+
+    def look_at_all(*told):
+        found.append(told)
+        return real(*told)
+
+    monkeypatch.setattr(mixture, "look_at_all", look_at_all)
+    return found
+
+
+@pytest.mark.parametrize(("tol", "max_iter"), [(0.0, 4), (1e-2, 100)])
+def test_a_stretch_that_comes_to_its_end_tells_labels_too(tol, max_iter, updates, looks):
+    X = groups(3000, 40, "float64")
+    plain = {"n_components": 3, "covariance_type": "diag", "tol": tol, "max_iter": max_iter}
+    model, by_python = both_ways(X, updates, **plain)
+    assert (model.converged_, by_python, len(looks)) == (tol > 0, 0, 1)  # one: of the fit that was watched
+    assert np.array_equal(model.labels_, model.predict(X))
+
+
+def test_labels_of_many_rows_are_told_block_by_block(monkeypatch, updates, looks):
+    monkeypatch.setattr(gaussian_passes, "MOST_LOOKED_AT", 2999)
+    plain = {"n_components": 3, "covariance_type": "diag", "tol": 0.0, "max_iter": 5}
+    _, by_python = both_ways(groups(3000, 40, "float64"), updates, **plain)
+    assert (by_python, len(looks)) == (1, 4)
 
 
 def test_nobody_waits_for_a_block_whose_visit_failed():
@@ -203,6 +240,7 @@ def test_nobody_waits_for_a_block_whose_visit_failed():
     with pytest.raises(MemoryError):
         task.take()
     assert take_turn(task.turns, 2)[0] == END
+    assert not task.done  # or nobody would ask what went wrong
     assert task.came() is None
 
 
@@ -213,18 +251,37 @@ def test_turns_are_taken_once_each_and_a_pass_opens_when_it_is_said_so():
     turns = turns_for(2)
     assert [take_turn(turns, 3) for _ in range(4)] == [(0, 0), (1, 0), (2, 0), (WAIT, 0)]
     assert [was_last(turns, 3, 0) for _ in range(3)] == [False, False, True]
-    assert passes_done(turns, 3) == 1
+    assert (passes_done(turns, 3), all_done(turns)) == (1, False)
     open_pass(turns, 1)
-    assert [take_turn(turns, 3) for _ in range(4)] == [
-        (0, 1),
-        (1, 1),
-        (2, 1),
-        (END, 1),
-    ]  # there is no third pass
+    assert [take_turn(turns, 3) for _ in range(4)] == [(0, 1), (1, 1), (2, 1), (WAIT, 1)]
     assert [was_last(turns, 3, 1) for _ in range(3)] == [False, False, True]
-    open_pass(turns, -1)
+    open_pass(turns, ENDED)
     assert take_turn(turns, 3)[0] == END
-    assert (turns[OPEN, 0], turns[DONE, 0]) == (-1, 6)
+    assert (passes_done(turns, 3), all_done(turns)) == (2, True)
+
+
+def test_a_pass_may_be_another_than_those_before():
+    turns = turns_for(5)
+    assert not any(is_other(turns, number) for number in range(5))
+    open_other(turns, 2)
+    assert [is_other(turns, number) for number in range(5)] == [False, False, True, False, False]
+    assert take_turn(turns, 1) == (0, 2)
+
+
+def test_who_waits_for_a_pass_begins_with_the_next_one():
+    turns, found = turns_for(2), []
+    assert take_turn(turns, 1) == (0, 0)
+
+    def wait():
+        take_all(turns, lambda: found.append(take_turn(turns, 1)) or found[-1][0] != WAIT)
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    time.sleep(0.05)
+    open_pass(turns, 1)
+    waiting.join(30)
+    assert found[-1] == (0, 1)
+    assert set(found[:-1]) <= {(WAIT, 0)}
 
 
 # --- surveys --------------------------------------------------------------------------------------------------------

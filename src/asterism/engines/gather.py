@@ -64,6 +64,11 @@ class Together(Protocol):
         """Take blocks until none is left; called on every thread."""
         ...
 
+    @property
+    def done(self) -> bool:
+        """Whether none is left: no thread is waited for that is on its way out."""
+        ...
+
     def result(self) -> Any:
         """What the merge tree of all blocks has at its root."""
         ...
@@ -75,7 +80,8 @@ class Further:
 
     model: Any  # where it came to
     passed: list[float]  # objectives on the way, of the model it began with first
-    statistic: Any  # what the rows say to the model it came to
+    statistic: Any  # what the rows say to the model it came to; None if it came to its end
+    looked: Any = None  # what then was seen of the rows
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,11 @@ class Then:
     def take(self) -> None:
         """Take blocks until none is left."""
         self.inner.take()
+
+    @property
+    def done(self) -> bool:
+        """Whether none is left."""
+        return self.inner.done
 
     def result(self) -> Any:
         """What is made of it."""

@@ -110,11 +110,11 @@ class Preparing(Protocol):
 class Claiming(Protocol):
     """A method that can take block after block of a table in memory by itself."""
 
-    def together(self, model: Any, rows: Matrix, size: int, most: int) -> Together | None:
+    def together(self, model: Any, rows: Matrix, size: int, most: int, *, look: bool) -> Together | None:
         """A pass over all rows in blocks of ``size``, if the model has one: to the bit what ``summarize`` gives.
 
         It may go on, for a moment and up to ``most`` passes, where steps are to the bit those of ``update``: what it
-        gives then is ``Further``.
+        gives then is ``Further``. Where these come to their end, and a ``look`` is wanted, it may have that too.
         """
         ...
 
@@ -147,6 +147,7 @@ class Run(Generic[M]):
     memory: NDArray[np.int32] | None = field(
         default=None, repr=False
     )  # (..., n) what a method keeps of every row
+    looked: Any = field(default=None, repr=False)  # what the last pass saw of the rows, if it had a look
 
     @property
     def steps(self) -> int:
@@ -166,10 +167,12 @@ def iterate(
     *,
     max_iter: int,
     watch: Callable[[list[Run[M]]], None] | None = None,
+    look: bool = False,
 ) -> list[Run[M]]:
     """Advance all candidates until each has settled or a limit is reached; one ``Run`` a start, in order.
 
-    ``watch(runs)`` is called after every pass, for those who draw or log.
+    ``watch(runs)`` is called after every pass, for those who draw or log. ``look``: who asks will have a look at the
+    rows afterwards, which a method may take at once (``Run.looked``).
     """
     require_rows(source)
     settings = current()
@@ -180,7 +183,7 @@ def iterate(
     try:
         with one_blas_thread(), crew():  # once, not in every pass
             while any(run.status == "moving" for run in runs):
-                _advance(method, source, runs, max_iter, watched=watched)
+                _advance(method, source, runs, max_iter, watched=watched, look=look)
                 if clock.is_up():
                     _stop(runs, "time limit")
                 if store:
@@ -204,7 +207,9 @@ def iterate(
     return runs
 
 
-def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: int, *, watched: bool) -> None:
+def _advance(
+    method: Method[M], source: Source, runs: list[Run[M]], max_iter: int, *, watched: bool, look: bool
+) -> None:
     """One pass over the data, one step of every candidate that is still moving; or some, where nobody watches."""
     moving = [i for i, run in enumerate(runs) if run.status == "moving"]
     models = tuple(runs[i].model for i in moving)
@@ -219,7 +224,7 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
     visit: Visit = partial(_summarize_all, method, models, memories, tallies, fresh)
     if claims(method) and len(models) == 1 and current().dask is None:
         most = 1 if watched else max_iter - runs[moving[0]].steps
-        visit = OneOrAll(visit, partial(_all_together, method, models[0], most))
+        visit = OneOrAll(visit, partial(_all_together, method, models[0], most, look))
     joined = reduce(source, visit)
     for i, statistic, memory in zip(moving, joined.parts, memories, strict=True):
         # One assignment a candidate: Ctrl-C finds it before its step or after it, never in between.
@@ -251,16 +256,22 @@ def _stepped(
     alone: bool,
 ) -> Run[M]:
     if isinstance(statistic, Further):
-        run = Run(statistic.model, run.history + statistic.passed)
-        statistic = statistic.statistic
+        further, begun = statistic, run.model
+        run, statistic = Run(further.model, run.history + further.passed), further.statistic
+        if statistic is None:
+            status = _status(method, begun, run.model, run.steps, max_iter)
+            return Run(run.model, run.history, status, looked=further.looked)
     history = [*run.history, float(method.objective(run.model, statistic))]
     model = method.update(run.model, statistic)
-    if method.settled(run.model, model):
-        status: Status = "settled"
-    else:
-        status = "step limit" if len(history) >= max_iter else "moving"
+    status = _status(method, run.model, model, len(history), max_iter)
     # What the only candidate remembers is of use to whoever looks at the rows once more; of many it takes too much.
     return Run(model, history, status, memory if alone or status == "moving" else None)
+
+
+def _status(method: Method[M], before: M, after: M, steps: int, max_iter: int) -> Status:
+    if method.settled(before, after):
+        return "settled"
+    return "step limit" if steps >= max_iter else "moving"
 
 
 def _summarize_all(
@@ -282,8 +293,10 @@ def _summarize_all(
     )
 
 
-def _all_together(method: Claiming, model: Any, most: int, rows: Matrix, size: int) -> Together | None:
-    inner = method.together(model, rows, size, most)
+def _all_together(
+    method: Claiming, model: Any, most: int, look: bool, rows: Matrix, size: int
+) -> Together | None:
+    inner = method.together(model, rows, size, most, look=look)
     return None if inner is None else Then(inner, lambda statistic: Joined((statistic,)))
 
 

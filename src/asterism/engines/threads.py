@@ -22,6 +22,7 @@ from asterism.data.source import Source
 from asterism.engines.gather import Gather, Gathering, OneOrAll, Parts, Together, Visit
 
 MOST_CORES = 512  # where nobody says how many
+REST = 1.0  # seconds that a thread waits for more to do
 
 
 class ThreadEngine:
@@ -41,7 +42,7 @@ class ThreadEngine:
         # A visit that itself walks a table stays on its own thread: pools are never nested.
         n_threads = 1 if _visiting.yes else min(self.n_threads, parts.count)
         with one_blas_thread(), crew() as helpers:
-            job = Job(work.run)
+            job = Job(work.run, lambda: work.done)
             try:
                 helpers.give(job, n_threads - 1)
                 work.run()
@@ -58,6 +59,7 @@ class _Work(ABC):
     """What all threads draw from, and the first failure of any thread."""
 
     failure: BaseException | None = None
+    done = False  # whether it is known that all is done, also by threads that are on their way out
 
     @abstractmethod
     def take(self) -> None:
@@ -111,6 +113,10 @@ class _Together(_Work):
     def take(self) -> None:
         self._inner.take()
 
+    @property
+    def done(self) -> bool:  # type: ignore[override]  # it changes
+        return self._inner.done
+
     def result(self) -> Any:
         return self._inner.result()
 
@@ -142,8 +148,9 @@ class Job:
     All of it is told by those who work: so Ctrl-C, which may strike the calling thread anywhere, loses no count.
     """
 
-    def __init__(self, work: Callable[[], None]) -> None:
+    def __init__(self, work: Callable[[], None], done: Callable[[], bool] = lambda: False) -> None:
         self._work = work  # it raises nothing
+        self._done = done  # whether all of it is done, though some may not have told yet
         self._lock = threading.Lock()
         self._busy, self._closed = 0, False
         self._ended: SimpleQueue[None] = SimpleQueue()
@@ -165,7 +172,7 @@ class Job:
         """Let nobody begin any more, and wait for those at work."""
         with self._lock:
             self._closed = True
-        while self._busy:
+        while self._busy and not self._done():
             with suppress(Empty):
                 self._ended.get(timeout=1.0)
 
@@ -174,28 +181,33 @@ class Crew:
     """Threads that wait for jobs. Handing one over takes a hundredth of a millisecond, a tenth with futures."""
 
     def __init__(self) -> None:
-        self._threads: list[threading.Thread] = []
-        self._given: SimpleQueue[Job | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads = 0  # that will take what is given
+        self._given: SimpleQueue[Job] = SimpleQueue()
 
     def give(self, job: Job, times: int) -> None:
         """Let so many threads help."""
-        while len(self._threads) < times:
-            helper = threading.Thread(target=self._help, name=f"asterism_{len(self._threads)}", daemon=True)
-            helper.start()
-            self._threads.append(helper)
-        for _ in range(times):
-            self._given.put(job)
-
-    def leave(self) -> None:
-        """End all threads."""
-        for _ in self._threads:
-            self._given.put(None)
-        for helper in self._threads:
-            helper.join()
+        with self._lock:
+            while self._threads < times:
+                threading.Thread(target=self._help, name=f"asterism_{self._threads}", daemon=True).start()
+                self._threads += 1
+            for _ in range(times):
+                self._given.put(job)
 
     def _help(self) -> None:
-        while (job := self._given.get()) is not None:
+        while (job := self._next()) is not None:
             job.help()
+            del job  # with the table it is about
+
+    def _next(self) -> Job | None:
+        """What to do next; None, and nobody counts on this thread any more, after a rest."""
+        with suppress(Empty):
+            return self._given.get(timeout=REST)
+        with self._lock:
+            with suppress(Empty):
+                return self._given.get_nowait()  # it came in the last moment
+            self._threads -= 1
+        return None
 
 
 class _Here(threading.local):
@@ -203,23 +215,31 @@ class _Here(threading.local):
 
 
 _here = _Here()
+_resting: list[Crew] = []  # helps nobody now
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_resting.clear)  # threads stay with the parent
 
 
 @contextmanager
 def crew() -> Iterator[Crew]:
-    """Threads that help the walks inside, and are gone afterwards.
+    """Threads that help the walks inside, and then rest for a while before they end.
 
-    Around many walks (``loop.iterate``) it saves starting them for each, which takes as long as a small block.
+    To start one takes as long as a small block: so one crew helps many walks (``loop.iterate``), and fits that
+    follow each other.
     """
     if _here.crew is not None:
         yield _here.crew
         return
-    _here.crew = helpers = Crew()
+    try:
+        helpers = _resting.pop()
+    except IndexError:
+        helpers = Crew()
+    _here.crew = helpers
     try:
         yield helpers
     finally:
         _here.crew = None
-        helpers.leave()
+        _resting.append(helpers)
 
 
 # --- cores and BLAS -----------------------------------------------------------------------------------------------

@@ -58,7 +58,10 @@ def as_source(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool,
         _check_columns(estimator, X, reset=reset)
         return X if sample_weight is None else WeightedSource(X, sample_weight)
     if _needs_no_check(X, **checks):
-        checks = {"skip_check_array": True}  # it takes longer than a step of EM
+        if reset:  # what follows takes as long as a tenth of a step of EM, or more
+            _keep_columns(estimator, X.shape[1], None)
+            return ArraySource(X, sample_weight)
+        checks = {"skip_check_array": True}
     else:
         dtype = REALS if isinstance(X, np.ndarray) else FLOATS
         checks = {"dtype": dtype, "ensure_all_finite": False, **checks}
@@ -124,6 +127,15 @@ class WeightedSource(Source):
         return piece
 
 
+def _keep_columns(estimator: Any, count: int, names: tuple[str, ...] | None) -> None:
+    """The columns an estimator is fitted with, as scikit-learn's keep them; ``names`` None: they have none."""
+    estimator.n_features_in_ = count
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
 def _check_columns(estimator: Any, source: Source, *, reset: bool, mixed: bool = False) -> None:
     """What ``validate_data`` does for arrays and frames, for a source."""
     who = type(estimator).__name__
@@ -136,11 +148,7 @@ def _check_columns(estimator: Any, source: Source, *, reset: bool, mixed: bool =
             )
     names = None if source.columns == numbered_columns(source.n_columns) else source.names
     if reset:
-        estimator.n_features_in_ = source.n_columns
-        if names is not None:
-            estimator.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
+        _keep_columns(estimator, source.n_columns, names)
         return
     if source.n_columns != estimator.n_features_in_:
         raise DataError(

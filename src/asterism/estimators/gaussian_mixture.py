@@ -20,6 +20,8 @@ from asterism.methods.mixture import MixtureFit, Start
 
 Array = NDArray[np.float64]
 
+ABOUT_ONE = 1e-5  # what given proportions may lack of 1, or have too much
+
 
 class GaussianMixture(BaseMixture):
     """A mixture of normal components, with missing cells, weights, any offset and any unit.
@@ -132,7 +134,7 @@ class GaussianMixture(BaseMixture):
         precisions = _checked("precisions_init", self.precisions_init, shape)
         if weights is None and means is None and precisions is None:
             return Start(self.init_params, self.responsibilities_init)
-        if weights is not None and not (np.all(weights >= 0) and np.isclose(weights.sum(), 1.0)):
+        if weights is not None and not (weights.min() >= 0 and abs(weights.sum() - 1.0) <= ABOUT_ONE):
             raise ParameterError("weights_init does not add up to 1.", "Give shares from 0 to 1.")
         matrices = None if precisions is None else _inverted(kind, precisions, k, d)
 

@@ -113,6 +113,7 @@ class Climb(NamedTuple):
     tol: float  # what a step must win a unit of weight
     fall: float  # a relative fall that rounding makes
     share: float  # of all mass that a component must have more of
+    look: bool  # whether labels are wanted at the end
 
 
 class Climbed(NamedTuple):
@@ -123,6 +124,7 @@ class Climbed(NamedTuple):
     models: list[
         tuple[Vector, Any]
     ]  # proportions and params of the model that was reached, and of the one before
+    looked: tuple[Vector, float, float] | None  # what ``look`` tells of all rows, if steps came to their end
 
 
 # --- what a family may offer besides ----------------------------------------------------------------------------

@@ -95,12 +95,12 @@ class GaussianPasses:
     ) -> Together | None:
         """``summarize`` of all rows of a table without gaps, where there is a kernel that takes blocks by itself.
 
-        With the steps it took, or None, beside it.
+        With the steps it took, or None, beside it; alone, where these came to their end.
         """
         from asterism.kernels.density import MODES, NO_DRAWS
 
         visit = self.prepare(params, log_weights, rows.dtype)
-        onward = self._onward(climb)
+        onward = self._onward(climb._replace(look=climb.look and len(rows) <= MOST_LOOKED_AT))
         inner = self._together(visit, rows, size, MODES[assignment], NO_DRAWS, onward)
         if inner is None:
             return None
@@ -115,16 +115,18 @@ class GaussianPasses:
 
     def _climbed(
         self, inner: AllBlocks, visit: Visit, assignment: str, sums: Vector
-    ) -> tuple[Vector, float, GaussianSums, Climbed | None]:
+    ) -> tuple[Found | None, Climbed | None]:
         came = inner.came()
         if came is None:
-            return *self._told_by(visit, assignment, sums), None
+            return self._told_by(visit, assignment, sums), None
         models = [
             (weights, GaussianParams(means, Covariances(self.structure, len(means), variances)))
             for weights, means, variances in came.models
         ]
+        if came.notes is not None:
+            return None, Climbed(came.heights, came.gain, models, _looked(came.notes, sums))
         visit = visit.of(models[-1][1].normals)
-        return *self._told_by(visit, assignment, sums), Climbed(came.heights, came.gain, models)
+        return self._told_by(visit, assignment, sums), Climbed(came.heights, came.gain, models, None)
 
     def _together(
         self, visit: Visit, rows: Matrix, size: int, mode: int, notes: Vector, onward: Onward | None = None
@@ -140,7 +142,7 @@ class GaussianPasses:
 
         visit, notes = self.prepare(params, log_weights, block.rows.dtype), np.empty(len(block))
         sums = visit.sums(block.rows, block.weights, LOOK, notes)
-        return notes, float(sums[0]), float(sums[1])
+        return _looked(notes, sums)
 
     def look_together(
         self, params: GaussianParams, log_weights: Vector, rows: Matrix, size: int
@@ -152,7 +154,7 @@ class GaussianPasses:
             return None
         visit, notes = self.prepare(params, log_weights, rows.dtype), np.empty(len(rows))
         inner = self._together(visit, rows, size, LOOK, notes)
-        return None if inner is None else Then(inner, lambda sums: (notes, float(sums[0]), float(sums[1])))
+        return None if inner is None else Then(inner, partial(_looked, notes))
 
     def prepare(self, params: GaussianParams, log_weights: Vector, dtype: np.dtype[Any]) -> Visit:
         """What all blocks of a step need, made when it is first asked for."""
@@ -181,3 +183,8 @@ class GaussianPasses:
 
     def _offsets(self, rows: NDArray[Any]) -> Array:
         return np.asarray(np.subtract(rows, self.reference, dtype=np.float64))
+
+
+def _looked(notes: Vector, sums: Vector) -> tuple[Vector, float, float]:
+    """What a pass that looks at rows tells: see ``GaussianPasses.look``."""
+    return notes, float(sums[0]), float(sums[1])

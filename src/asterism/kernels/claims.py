@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.kernels.compiled import kernel
-from asterism.kernels.stretch import go_further
-from asterism.kernels.turns import END, WAIT, Turns, open_pass, take_turn, wait_for_pass, was_last
+from asterism.kernels.shares import LOOK
+from asterism.kernels.stretch import ONE_LOOK, STOP, go_further
+from asterism.kernels.turns import END, ENDED, Turns, is_other, open_other, open_pass, take_turn, was_last
 from asterism.kernels.wide import wide_block, wide_tied_block
 
 Floats = NDArray[Any]  # float32 or float64
@@ -43,7 +44,7 @@ def wide_blocks(
     squares: bool,
     plain: bool,
     mode: int,
-    notes: NDArray[np.float64],
+    notes: NDArray[np.float64],  # of a stretch: (n,) out, labels of the model it came to; or none
     shape: NDArray[np.int64],  # (3,) in: how many groups, and the shape of the sums that ``wide_block`` wants
     sums: NDArray[
         np.float64
@@ -60,16 +61,13 @@ def wide_blocks(
     middle = begin + shape[1] * shape[2]
     while True:
         block, number = take_turn(turns, len(sums))
-        if block == END:
-            return True
-        if block == WAIT:
-            if not wait_for_pass(turns, number):
-                return False
-            continue
+        if block < 0:
+            return block == END
         first, last = block * size, min((block + 1) * size, n)
         line = sums[block]
         line[:] = 0.0
         moments = line[begin:middle].reshape((shape[1], shape[2]))
+        looking = is_other(turns, number)
         wide_block(
             rows[first:last],
             weights,
@@ -77,8 +75,8 @@ def wide_blocks(
             lines,
             squares,
             plain,
-            mode,
-            notes[first:last],
+            LOOK if looking else mode,
+            notes[first:last] if looking or not len(told) else notes[:0],
             line[2:begin],
             moments,
             line[middle:],
@@ -86,10 +84,15 @@ def wide_blocks(
         )
         if was_last(turns, len(sums), number):
             add_up(sums)
-            further = number < len(told) and go_further(
-                number, sums[0], shape, mode, fixed, limits, shares, offsets, variances, lines, told
-            )
-            open_pass(turns, number + 1 if further else -1)
+            what = STOP
+            if number < len(told) and not looking:
+                what = go_further(
+                    number, sums[0], shape, mode, fixed, limits, shares, offsets, variances, lines, told
+                )
+            if what == ONE_LOOK:
+                open_other(turns, number + 1)
+            else:
+                open_pass(turns, ENDED if what == STOP else number + 1)
 
 
 @kernel
@@ -108,13 +111,13 @@ def wide_tied_blocks(
         np.float64
     ],  # (blocks, length): totals, masses, sums, scatter; out: of all blocks in the first
 ) -> bool:
-    """Visit blocks until none is left."""
+    """Visit blocks until none is left; False where others take long to end the pass."""
     n, size, begin = len(rows), len(weights), 2 + shape[0]
     middle = begin + shape[1] * shape[2]
     while True:
         block, number = take_turn(turns, len(sums))
         if block < 0:
-            return True
+            return block == END
         first, last = block * size, min((block + 1) * size, n)
         line = sums[block]
         line[:] = 0.0
@@ -136,3 +139,4 @@ def wide_tied_blocks(
         )
         if was_last(turns, len(sums), number):
             add_up(sums)
+            open_pass(turns, ENDED)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from asterism.kernels.compiled import exact_kernel, kernel
 from asterism.kernels.prefetch import prefetch_rows
 from asterism.kernels.runs import run_of
-from asterism.kernels.turns import Turns, take_turn
+from asterism.kernels.turns import END, ENDED, Turns, open_pass, take_turn, was_last
 
 RUN = 64
 LANES = 128
@@ -38,20 +38,23 @@ def moments_of_blocks(
     rows: NDArray[Any],  # (n, d) in
     weights: Floats,  # (size,) in: of every block
     turns: Turns,  # for one pass
-    tables: Floats,  # (blocks, 7, d) out: see ``column_moments``
+    tables: Floats,  # (blocks, 7, d) out: see ``column_moments``; of all blocks in the first
     counts: NDArray[np.int64],  # (blocks, 3) out, from 0 on
-) -> None:
-    """The moments of blocks of a table, until no block is left that nobody has taken."""
+) -> bool:
+    """The moments of blocks of a table, until none is left; False where others take long to end the pass."""
     size = len(weights)
     while True:
-        block, _ = take_turn(turns, len(tables))
+        block, number = take_turn(turns, len(tables))
         if block < 0:
-            return
+            return block == END
         first, last = block * size, min((block + 1) * size, len(rows))
         found = column_moments(rows[first:last], weights[: last - first], counts[block])
         for line in range(7):
             for j in range(rows.shape[1]):
                 tables[block, line, j] = found[line, j]
+        if was_last(turns, len(tables), number):
+            merge_moments(tables)
+            open_pass(turns, ENDED)
 
 
 @exact_kernel

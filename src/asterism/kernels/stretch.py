@@ -2,8 +2,9 @@
 
     mean = sum w r x / N      variance = sum w r (x - mean)^2 / N      pi = N / sum N
 
-What is not plain is left to who called, with the sums it takes: a step that led down or won too little, a group with
-next to no rows or no spread, means so far away that products would lose digits. What follows from a model here is to
+What is not plain is left to who called, with the sums it takes: a step that led down, a group with next to no rows or
+no spread, means so far away that products would lose digits. After a step that won too little, or the last, a look at
+the rows may follow that tells their labels. What follows from a model here is to
 the bit what follows from it there (``families.gaussian``, ``kernels.wide_visits``), so nobody can tell how many steps
 were taken at once.
 """
@@ -22,8 +23,9 @@ from asterism.kernels.shares import HARD
 from asterism.kernels.wide import next_groups, write_lines
 
 REFERENCE, SIZE, LEAST = 0, 1, 2  # lines of ``fixed``: see ``normals.single_size``, ``wide.next_groups``
-SEEN, TOL, FALL, SHARE, NEAR, GROWTH, TOO_MUCH = range(7)  # places of the limits
+SEEN, TOL, FALL, SHARE, NEAR, GROWTH, TOO_MUCH, LAST_STEP = range(8)  # places of the limits
 HEIGHT, GAIN = 0, 1  # what is told of a pass
+STOP, ONE_STEP, ONE_LOOK = 0, 1, 2  # what comes next
 
 Floats = NDArray[Any]  # float32 or float64
 Vector = NDArray[np.float64]
@@ -36,15 +38,16 @@ def go_further(
     shape: NDArray[np.int64],  # in, and the following two: see ``claims.wide_blocks``
     mode: int,
     fixed: Vector,  # (3, d) in
-    limits: Vector,  # (7,) in: height before the first pass, the gain to go on for, the relative fall that rounding
-    # makes; the share of all mass, the reach of means and the growth that are fine, or the growth that is not
+    limits: Vector,  # (8,) in: height before the first pass, the gain to go on for, the relative fall that rounding
+    # makes; the share of all mass, the reach of means and the growth that are fine, or the growth that is not; the
+    # number of the last step if a look at the rows is wanted after it, or -1
     shares: Vector,  # (2, k) pi of the pass and of the next one, in turns
     offsets: Vector,  # (2, k, d) means from the reference, likewise
     variances: Vector,  # (2, k, d) likewise
     lines: Floats,  # out: for the next pass
     told: Vector,  # (passes, 2) out: log-likelihood, and what it has won a unit of weight
-) -> bool:
-    """Make the model of the next pass, if there is to be one."""
+) -> int:
+    """Make the model of the next pass, and tell what that is for."""
     here, there = number % 2, (number + 1) % 2
     k, d = offsets.shape[1:]
     height, before = sums[1 if mode == HARD else 0], limits[SEEN] if number == 0 else told[number - 1, HEIGHT]
@@ -53,8 +56,11 @@ def go_further(
         total += mass[c]
     gain = (height - before) / total
     told[number, HEIGHT], told[number, GAIN] = height, gain
-    if not (math.isfinite(height) and gain > limits[TOL] and height >= before - limits[FALL] * abs(before)):
-        return False
+    if not (math.isfinite(height) and height >= before - limits[FALL] * abs(before)):
+        return STOP
+    ends = not gain > limits[TOL] or number == limits[LAST_STEP]
+    if ends and limits[LAST_STEP] < 0.0:
+        return STOP
     middle = 2 + k + shape[1] * shape[2]
     moments, halves = sums[2 + k : middle].reshape((shape[1], shape[2])), sums[middle:]
     means = np.empty((k, d))
@@ -66,7 +72,7 @@ def go_further(
     if not next_groups(
         mass, moments, halves, means, fixed[LEAST], limits[SHARE], offsets[there], variances[there]
     ):
-        return False
+        return STOP
     factors = np.empty((k, 1 if len(halves) else d))
     for c in range(k):
         for j in range(factors.shape[1]):
@@ -74,14 +80,14 @@ def go_further(
     growth = math.sqrt(largest_growth(offsets[there], factors, fixed[SIZE]))
     see_from_zero(offsets[there], fixed[REFERENCE], means)
     if not (growth <= limits[GROWTH] and growth > limits[TOO_MUCH]):
-        return False
+        return STOP
     if not math.sqrt(largest_square(means, factors)) <= limits[NEAR]:
-        return False
+        return STOP
     constants = log_heights(factors, d)
     for c in range(k):
         constants[c] = math.log(shares[there, c]) + constants[c]
     write_lines(means, factors, constants, lines)
-    return True
+    return ONE_LOOK if ends else ONE_STEP
 
 
 @kernel

@@ -58,6 +58,7 @@ class Onward(NamedTuple):
     tol: float  # what a step must win a unit of weight
     fall: float  # a relative fall that rounding makes
     share: float  # of all mass that a group must have more of
+    look: bool  # whether labels are wanted at the end
     least: Vector  # (d,) a variance that it must reach
     size: Vector  # (d,) of rows, see ``normals.single_size``
 
@@ -70,6 +71,7 @@ class Came(NamedTuple):
     models: list[
         tuple[Vector, Vector, Vector]
     ]  # proportions, means from the reference, variances: the last one or two
+    notes: Vector | None  # (n,) labels by the last model, as a visit tells them: then the sums are of that visit
 
 
 class AllBlocks(Protocol):
@@ -77,6 +79,11 @@ class AllBlocks(Protocol):
 
     def take(self) -> None:
         """Visit blocks until none is left."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether none is left."""
         ...
 
     def result(self) -> Vector:

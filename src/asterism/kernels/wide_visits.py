@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -12,8 +11,8 @@ import numpy as np
 from asterism.kernels.claims import wide_blocks, wide_tied_blocks
 from asterism.kernels.normals import MOST_GROWTH, SINGLE, Floats, Kind, Normals, Vector, near
 from asterism.kernels.products import whole_fours, whole_vectors
-from asterism.kernels.stretch import GAIN, HEIGHT
-from asterism.kernels.turns import OPEN, passes_done, turns_for
+from asterism.kernels.stretch import GAIN, HEIGHT, LAST_STEP
+from asterism.kernels.turns import all_done, is_other, passes_done, take_all, turns_for
 from asterism.kernels.vectors import BYTES
 from asterism.kernels.visits import NEAR, Came, GaussianTotals, OneMatrix, Onward, Visit, over, symmetric
 from asterism.kernels.wide import bring_home, next_groups, write_lines
@@ -51,8 +50,12 @@ class Wide(Visit):
         self, rows: Floats, weights: Vector, mode: int, notes: Vector, onward: Onward | None = None
     ) -> WideBlocks | None:
         """The same of all blocks of a table, if their sums take little room."""
-        few = -(-len(rows) // len(weights)) * 8 * self.length <= MOST_BYTES
-        return WideBlocks(self, rows, weights, mode, notes, self.stretch(rows, onward)) if few else None
+        if -(-len(rows) // len(weights)) * 8 * self.length > MOST_BYTES:
+            return None
+        stretch = self.stretch(rows, onward)
+        if stretch.limits[LAST_STEP] >= 0:
+            notes = np.empty(len(rows))
+        return WideBlocks(self, rows, weights, mode, notes, stretch)
 
     def stretch(self, rows: Floats, onward: Onward | None) -> Stretch:  # noqa: ARG002  for those who can
         """Room for steps that follow each other."""
@@ -76,7 +79,7 @@ class Stretch(NamedTuple):
 
 NO_STRETCH = Stretch(
     np.empty((3, 0)),
-    np.empty(7),
+    np.full(8, -1.0),
     np.empty((2, 0)),
     np.empty((2, 0, 0)),
     np.empty((2, 0, 0)),
@@ -104,12 +107,12 @@ class WideBlocks:
 
     def take(self) -> None:
         """Visit blocks until none is left."""
-        try:
-            while not self._visit.visit(self):
-                time.sleep(0.0)  # who is to end the pass may need this core
-        except BaseException:
-            self.turns[OPEN] = -1  # nobody shall wait for a block that is not done
-            raise
+        take_all(self.turns, partial(self._visit.visit, self))
+
+    @property
+    def done(self) -> bool:
+        """Whether none is left."""
+        return all_done(self.turns)
 
     def result(self) -> Vector:
         """The sums of all blocks."""
@@ -122,7 +125,8 @@ class WideBlocks:
             return None
         last = [i % 2 for i in range(max(steps - 1, 1), steps + 1)]
         models = [(room.shares[i], room.offsets[i], room.variances[i]) for i in last]
-        return Came(room.told[:steps, HEIGHT].tolist(), float(room.told[steps - 1, GAIN]), models)
+        notes = self.how[1] if is_other(self.turns, steps) else None
+        return Came(room.told[:steps, HEIGHT].tolist(), float(room.told[steps - 1, GAIN]), models, notes)
 
 
 class WideVisit(Wide):
@@ -160,11 +164,13 @@ class WideVisit(Wide):
         single = rows.dtype == SINGLE
         growth = (MOST_GROWTH, -1.0) if self.kind == SINGLE else (np.inf, MOST_GROWTH if single else -1.0)
         reach = 0.5 * NEAR[self.kind]
-        limits = np.array([onward.seen, onward.tol, onward.fall, onward.share, reach, *growth])
+        last = onward.most - 1 if onward.look else -1
+        limits = np.array([onward.seen, onward.tol, onward.fall, onward.share, reach, *growth, last])
         fixed = np.stack([self.reference, onward.size, onward.least])
         shares, offsets = np.empty((2, self.k)), np.empty((2, self.k, self.d))
         offsets[0] = self.normals.offsets
-        return Stretch(fixed, limits, shares, offsets, np.empty_like(offsets), np.empty((most - 1, 2)))
+        told = np.empty((most if most - 1 == last else most - 1, 2))
+        return Stretch(fixed, limits, shares, offsets, np.empty_like(offsets), told)
 
     def totals(self, sums: Vector) -> GaussianTotals:
         """Squares less squares of the shifts; of round groups columns together."""

@@ -128,7 +128,9 @@ class EM:
         ]
         return functools.reduce(Expected.merge, parts)
 
-    def together(self, model: MixtureModel, rows: Matrix, size: int, most: int) -> Together | None:
+    def together(
+        self, model: MixtureModel, rows: Matrix, size: int, most: int, *, look: bool
+    ) -> Together | None:
         """The E-step of a table in memory, where the family has a pass whose threads take blocks by themselves.
 
         And the steps after it, while each only has to climb.
@@ -137,30 +139,30 @@ class EM:
         if make is None or self.assignment == "stochastic":
             return None
         plain = self.stop == "likelihood" and not self.accelerated and not self.frozen
-        climb = Climb(most if plain else 1, model.seen, self.tol, ROUNDING, USELESS / len(model.weights))
+        share = USELESS / len(model.weights)
+        climb = Climb(most if plain else 1, model.seen, self.tol, ROUNDING, share, look)
         inner = make(model.params, model.log_weights, rows, size, self.assignment, climb)
         return None if inner is None else Then(inner, functools.partial(self._came_from, model))
 
     def _came_from(
-        self, model: MixtureModel, found: tuple[Vector, float, Any, Climbed | None]
+        self, model: MixtureModel, found: tuple[tuple[Vector, float, Any] | None, Climbed | None]
     ) -> Expected | Further:
         """What a pass found, after the steps it may have taken from a model."""
-        *told, climbed = found
-        expected = Expected(*told)
+        told, climbed = found
+        expected = None if told is None else Expected(*told)
         if climbed is None:
+            assert expected is not None
             return expected
-        heights, bare = (
-            climbed.heights,
-            [MixtureModel(*each, repairs=model.repairs) for each in climbed.models],
-        )
-        reached = replace(
-            bare[-1],
+        heights, (*before, last) = climbed.heights, climbed.models
+        reached = MixtureModel(
+            *last,
             step=model.step + len(heights),
             seen=heights[-1],
             gain=climbed.gain,
-            before=bare[-2] if len(bare) > 1 else model.bare,
+            before=MixtureModel(*before[0], repairs=model.repairs) if before else model.bare,
+            repairs=model.repairs,
         )
-        return Further(reached, [-height for height in heights], expected)
+        return Further(reached, [-height for height in heights], expected, climbed.looked)
 
     def _expect(
         self, model: MixtureModel, log_weights: Vector, block: Block, draws: Vector | None

@@ -96,6 +96,9 @@ def _typical(source: Source, moments: ColumnMoments) -> Vector:
         return moments.low.copy()
     some = block.rows[counted[:: -(-len(counted) // LOOK)]]
     lines = some.T.astype(np.float64, order="C")
+    if not moments.missing:  # the usual case, in half the time
+        lines.partition((len(some) - 1) // 2, axis=1)
+        return lines[:, (len(some) - 1) // 2].copy()
     seen = np.count_nonzero(~np.isnan(lines), axis=1)
     at = np.maximum((seen - 1) // 2, 0)
     lines.partition(np.unique(at), axis=1)  # NaN come last

@@ -25,7 +25,7 @@ from asterism.families.gaussian import GaussianFamily
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import Frame, survey
 from asterism.methods.kmeans import check_settings
-from asterism.methods.posterior import Mixture, look_at_all, look_once_more
+from asterism.methods.posterior import Mixture, Told, look_at_all, look_once_more, made_sure
 from asterism.methods.repair import on_their_own, report
 from asterism.methods.starts import (
     check_init,
@@ -102,7 +102,7 @@ def fit_mixture(
         )  # fmt: skip
         models = _starts(em, source, frame, moments, k, settings, start or Start())
         table = in_even_blocks(source)
-        runs = iterate(em, table, models, max_iter=settings.max_iter)
+        runs = iterate(em, table, models, max_iter=settings.max_iter, look=True)
         return _finish(table, em, max(runs, key=_reached), moments.total)
 
 
@@ -159,21 +159,30 @@ def _finish(source: Source, em: EM, run: Run[MixtureModel], total: float) -> Mix
     """Labels and likelihood of the mixture that is returned, in one last pass."""
     model = run.model if run.model.best is None else run.model.best[1]
     mixture = Mixture(em.family, model.weights, model.params)
-    em.prepare(model, source.dtype)
-    look = OneOrAll(
-        partial(look_once_more, mixture, model.log_weights), partial(look_at_all, mixture, model.log_weights)
-    )
-    labels, found = map_reduce(source, look)
+    labels, found = _looked(source, em, run, model, mixture)
     _warn_of(source, em, run, found.mass)
     prior = em.family.log_prior(model.params)
     history = [-value / total for value in run.history] + [(found.log_likelihood + prior) / total]
     return MixtureFit(mixture, labels, found.log_likelihood, prior, total, history, run.steps, run.status)
 
 
+def _looked(
+    source: Source, em: EM, run: Run[MixtureModel], model: MixtureModel, mixture: Mixture
+) -> tuple[NDArray[np.int32], Told]:
+    if run.looked is not None and source.whole is not None:
+        return made_sure(mixture, source.whole, None, run.looked)
+    em.prepare(model, source.dtype)
+    look = OneOrAll(
+        partial(look_once_more, mixture, model.log_weights), partial(look_at_all, mixture, model.log_weights)
+    )
+    return map_reduce(source, look)
+
+
 def _warn_of(source: Source, em: EM, run: Run[MixtureModel], mass: Vector) -> None:
     if em.collapsible is not None:
-        flags = on_their_own(em.collapsible.collapsed(run.model.params, None), mass)
-        report(flags, source.names, run.model.repairs)
+        flags = em.collapsible.collapsed(run.model.params, None)
+        if flags.any():
+            report(on_their_own(flags, mass), source.names, run.model.repairs)
     if run.model.fell:
         warnings.warn(
             f"A step of {em.family.name} components lowered the log-likelihood; the model before it is returned. "

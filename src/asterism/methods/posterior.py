@@ -87,17 +87,17 @@ def look_once_more(mixture: Mixture, log_weights: Vector, block: Block) -> tuple
     look = getattr(mixture.family, "look", None)
     if look is None:
         return look_back(mixture, block)
-    return _made_sure(mixture, block.rows, block.weights, look(mixture.params, log_weights, block))
+    return made_sure(mixture, block.rows, block.weights, look(mixture.params, log_weights, block))
 
 
 def look_at_all(mixture: Mixture, log_weights: Vector, rows: Matrix, size: int) -> Together | None:
     """The same of a table in memory, where the family has a pass over it whose threads take blocks by themselves."""
     look = getattr(mixture.family, "look_together", None)
     inner = None if look is None else look(mixture.params, log_weights, rows, size)
-    return None if inner is None else Then(inner, partial(_made_sure, mixture, rows, None))
+    return None if inner is None else Then(inner, partial(made_sure, mixture, rows, None))
 
 
-def _made_sure(
+def made_sure(
     mixture: Mixture, rows: Matrix, weights: Vector | None, looked: tuple[Vector, float, float]
 ) -> tuple[NDArray[np.int32], Told]:
     """Labels from notes, rows that rounding may have decided asked again; ``weights`` None: all one."""

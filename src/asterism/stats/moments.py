@@ -122,14 +122,20 @@ class MomentsOfBlocks:
     def take(self) -> None:
         """Take blocks until none is left."""
         from asterism.kernels.moments import moments_of_blocks
+        from asterism.kernels.turns import take_all
 
-        moments_of_blocks(self._rows, self._weights, self._turns, self._tables, self._counts)
+        told = self._rows, self._weights, self._turns, self._tables, self._counts
+        take_all(self._turns, lambda: bool(moments_of_blocks(*told)))
+
+    @property
+    def done(self) -> bool:
+        """Whether none is left."""
+        from asterism.kernels.turns import all_done
+
+        return all_done(self._turns)
 
     def result(self, start: int = 0) -> ColumnMoments:
-        """Those of all blocks, in the order of ``engines.tree``; the first row has the number ``start``. Once."""
-        from asterism.kernels.moments import merge_moments
-
-        merge_moments(self._tables)
+        """Those of all blocks, in the order of ``engines.tree``; the first row has the number ``start``."""
         n, size = len(self._rows), len(self._weights)
         whole = self.count - 1
         total = whole * float(self._weights.sum()) + float(self._weights[: n - whole * size].sum())
