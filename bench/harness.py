@@ -29,7 +29,7 @@ THREADS = 2  # for everyone
 WARM_ROWS = 16_384  # of the slice everyone warms up on; more than any sample our seeding draws
 PAUSE = 0.3  # seconds between turns: idle thread pools spin for a while before they sleep
 DIED = "its process died"  # out of memory, most likely
-SHORT, TIMES = 0.2, 10  # seconds below which a call is made so many times in a row
+SPAN = 1.0  # seconds of a turn: shorter calls are made again until it is over
 SLOW = 30.0  # seconds after which a contestant need not show the same again
 THREAD_LIMITS = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
 
@@ -214,8 +214,9 @@ def _serve(line: Connection, fit: Fit, judge: Judge, table: Path, warm_up: Param
 def measured(fit: Fit, judge: Judge, X: np.ndarray, params: Params) -> Turn:
     """One call: its time, its peak memory beyond what was there before, and the judge's facts.
 
-    A short call is made some times in a row, and the best counts, as for the matrix product: the first one wakes
-    cores from their sleep and finds the caches full of what others left there.
+    A short call is made again and again for as long as ten matrix products take, and the best counts, as it does of
+    those: the first one wakes cores from their sleep and finds the caches full of what others left there, and on a
+    shared machine who is measured for a fifth of the time meets fewer of its quiet moments.
 
     A contestant of another language has a clock of its own: the fact ``seconds``, without starting and reading.
     """
@@ -225,8 +226,8 @@ def measured(fit: Fit, judge: Judge, X: np.ndarray, params: Params) -> Turn:
     found = fit(X, **params)
     seconds = time.perf_counter() - began
     peak = _resident("VmHWM")
-    for _ in range(TIMES - 1 if seconds < SHORT else 0):
-        began = time.perf_counter()
+    over = began + SPAN
+    while (began := time.perf_counter()) < over:
         fit(X, **params)
         seconds = min(seconds, time.perf_counter() - began)
     facts = judge(X, found, **params)

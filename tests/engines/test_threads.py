@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import _thread
+import gc
+import os
 import signal
 import subprocess
 import sys
 import threading
 import time
 import traceback
+import warnings
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -132,12 +136,30 @@ def test_after_a_failure_nobody_takes_another_block():
     assert len(visited) <= 3
 
 
-def test_a_failure_leaves_no_thread_and_no_limit_behind():
-    before = threading.active_count(), blas_threads()
+def test_a_failure_leaves_no_thread_and_no_limit_behind(helpers):
+    before = blas_threads()
     for _ in range(5):
         with pytest.raises(ZeroDivisionError):
             ThreadEngine(4).walk(SmallBlocks(table()), explode, no_gathering)
-    assert (threading.active_count(), blas_threads()) == before
+    assert blas_threads() == before
+    assert helpers(none_after=10.0)
+
+
+@pytest.fixture
+def helpers(monkeypatch):
+    """Names of the threads that help; with a time, whether there are none any more after it, or before."""
+    monkeypatch.setattr(threads, "REST", 0.05)
+
+    def names(none_after: float = 0.0) -> bool | set[str]:
+        until = time.monotonic() + none_after
+        while found := {each.name for each in threading.enumerate() if each.name.startswith("asterism_")}:
+            if time.monotonic() > until:
+                break
+            time.sleep(0.01)
+        return not found if none_after else found
+
+    assert names(none_after=10.0)  # those of tests before
+    return names
 
 
 def no_gathering(parts):
@@ -154,9 +176,8 @@ def no_gathering(parts):
 # --- Ctrl-C ------------------------------------------------------------------------------------------------
 
 
-def test_an_interrupt_stops_within_a_block_and_the_engine_goes_on_working():
+def test_an_interrupt_stops_within_a_block_and_the_engine_goes_on_working(helpers):
     source = SmallBlocks(table(200))
-    before = threading.active_count()
     visited = []
 
     def visit(block):
@@ -170,7 +191,8 @@ def test_an_interrupt_stops_within_a_block_and_the_engine_goes_on_working():
         with pytest.raises(KeyboardInterrupt):
             reduce(source, visit)
         assert len(visited) < 20
-        assert threading.active_count() == before
+        assert reduce(source, trace).shape.count("(") == 199
+        assert helpers(none_after=10.0)
         assert reduce(source, trace).shape.count("(") == 199
 
 
@@ -187,8 +209,10 @@ with engine(n_threads=3):
         print("started", flush=True)
         reduce(source, Slowly(trace, 0.02))
     except KeyboardInterrupt:
-        print("interrupted", threading.active_count(), flush=True)
+        print("interrupted", flush=True)
     print("again", reduce(source, trace).shape.count("("), flush=True)
+    time.sleep(2 * threads.REST)
+    print("threads", threading.active_count(), flush=True)
 """
 
 
@@ -202,9 +226,10 @@ def test_control_c_from_outside():
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         sent = time.monotonic()
-        assert process.stdout.readline() == "interrupted 1\n"
+        assert process.stdout.readline() == "interrupted\n"
         assert time.monotonic() - sent < 2  # 500 blocks would take 3 seconds and more
         assert process.stdout.readline() == "again 499\n"
+        assert process.stdout.readline() == "threads 1\n"
         assert process.wait(10) == 0
 
 
@@ -250,19 +275,80 @@ def test_cores_are_those_this_process_may_use(monkeypatch):
     assert found == [(4, 4), (2, 2), (1, 1)]
 
 
-def test_a_crew_serves_many_walks_and_is_gone_after_the_last():
-    before, source, names = threading.active_count(), SmallBlocks(table()), set()
+def test_a_crew_serves_many_walks_rests_and_is_gone(helpers, monkeypatch):
+    source, seen = SmallBlocks(table()), set()
 
     def visit(block):
-        names.add(threading.current_thread().name)
+        seen.add(threading.get_ident())
         time.sleep(0.001)
         return trace(block)
 
+    monkeypatch.setattr(threads, "REST", 30.0)
     with threads.crew():
         for _ in range(5):
             ThreadEngine(3).walk(source, visit, merged)
-    assert len(names) <= 3  # the calling thread and two helpers, always the same
-    assert threading.active_count() == before
+    for _ in range(5):
+        ThreadEngine(3).walk(source, visit, merged)
+    assert len(seen) <= 3  # the calling thread and two helpers, always the same
+    assert len(helpers()) <= 2
+    monkeypatch.setattr(threads, "REST", 0.05)
+    ThreadEngine(3).walk(source, visit, merged)  # wakes them
+    assert helpers(none_after=10.0)
+    assert ThreadEngine(3).walk(source, trace, merged) == ThreadEngine(1).walk(source, trace, merged)
+
+
+def test_walks_on_two_threads_at_a_time_have_crews_of_their_own(helpers):
+    source, found = SmallBlocks(table()), []
+
+    def walk():
+        found.extend(ThreadEngine(2).walk(source, trace, merged) for _ in range(20))
+
+    both = [threading.Thread(target=walk) for _ in range(2)]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join(30)
+    assert len(found) == 40
+    assert all(each == found[0] for each in found)
+    assert helpers(none_after=10.0)
+
+
+def test_a_thread_at_rest_holds_on_to_no_table(monkeypatch):
+    class Table(SmallBlocks):
+        pass
+
+    monkeypatch.setattr(threads, "REST", 30.0)
+    source = Table(table())
+    gone = weakref.ref(source)
+    ThreadEngine(2).walk(source, lambda block: time.sleep(0.002) or trace(block), merged)
+    del source
+    until = time.monotonic() + 10.0
+    while gone() is not None and time.monotonic() < until:
+        gc.collect()
+        time.sleep(0.01)
+    assert gone() is None
+    monkeypatch.setattr(threads, "REST", 0.05)
+    ThreadEngine(2).walk(SmallBlocks(table()), trace, merged)  # wakes it, not to rest so long again
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_starts_threads_of_its_own():
+    source = SmallBlocks(table())
+    want = ThreadEngine(3).walk(source, trace, merged)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 warns of forking beside threads
+        child = os.fork()
+    if child == 0:
+        seen = set()
+
+        def visit(block):
+            seen.add(threading.get_ident())
+            time.sleep(0.002)
+            return trace(block)
+
+        fine = ThreadEngine(3).walk(source, visit, merged) == want and len(seen) > 1
+        os._exit(0 if fine else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_job_waits_for_those_at_it_and_lets_nobody_begin_afterwards():

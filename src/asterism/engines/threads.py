@@ -11,7 +11,7 @@ import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ContextDecorator, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -266,29 +266,38 @@ def _blas() -> Any:
     import scipy.linalg.blas  # noqa: F401  loads SciPy's BLAS, which compiled kernels call
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController().select(user_api="blas")
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-_holders = 0  # walks under way, on any threads of this process
-_limited: Any = None  # the limit they share
-_holders_lock = threading.Lock()
+class OneBlasThread(ContextDecorator):
+    """A limit that belongs to the process. Walks may overlap: the first in sets it, the last out lifts it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holders = 0  # walks under way, on any threads of this process
+        self._before: list[int] = []  # threads of every BLAS
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._holders == 0:
+                self._before = [blas.num_threads for blas in _blas()]
+                self._set([1] * len(self._before))
+            self._holders += 1
+
+    def __exit__(self, *failure: object) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._set(self._before)
+
+    def _set(self, numbers: list[int]) -> None:
+        for blas, number in zip(_blas(), numbers, strict=True):
+            blas.set_num_threads(number)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Hold every BLAS of this process to one thread.
+_held = OneBlasThread()
 
-    The limit belongs to the process, walks may overlap: the first in sets it, the last out lifts it.
-    """
-    global _holders, _limited
-    with _holders_lock:
-        if _holders == 0:
-            _limited = _blas().limit(limits=1)
-        _holders += 1
-    try:
-        yield
-    finally:
-        with _holders_lock:
-            _holders -= 1
-            if _holders == 0:
-                _limited.restore_original_limits()
+
+def one_blas_thread() -> OneBlasThread:
+    """Hold every BLAS of this process to one thread, inside a block or a function."""
+    return _held

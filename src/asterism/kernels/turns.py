@@ -4,9 +4,9 @@ A thread takes the number of the next block that nobody has taken, in one instru
 between. Which thread visits a block changes nothing: blocks are fixed, and each has sums of its own. Whoever ends the
 last block of a pass has all to itself until it opens the next one, or says that there is none.
 
-``turns`` has a line of eight numbers, a cache line of its own, for each of: the pass that is open, or less than 0 after
-the end; the blocks that are done; the pass that is another than those before, or -1; and, of every pass, the block
-that is next.
+``turns`` has a line of eight numbers, a cache line of its own, for each of: the pass that is open, or less than 0
+after the end; the blocks that are done; the pass that is another than those before, or -1; and, of every pass, the
+block that is next.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ _look_at, _set_to = cast(Any, intrinsic(_read)), cast(Any, intrinsic(_write))
 
 @kernel
 def take_turn(turns: Turns, blocks: int) -> tuple[int, int]:
-    """The number of a block that is now this thread's, or END; and the pass. WAIT where others take long to end it."""
+    """The number of a block that is now this thread's, or END; and the pass. WAIT: others take long to end it."""
     while True:
         number = _look_at(turns, OPEN)
         if number < 0:
@@ -128,4 +128,4 @@ def open_other(turns: Turns, number: int) -> None:
 @kernel
 def is_other(turns: Turns, number: int) -> bool:
     """Whether a pass is that one."""
-    return turns[OTHER, 0] == number
+    return bool(turns[OTHER, 0] == number)

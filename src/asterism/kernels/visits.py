@@ -71,7 +71,9 @@ class Came(NamedTuple):
     models: list[
         tuple[Vector, Vector, Vector]
     ]  # proportions, means from the reference, variances: the last one or two
-    notes: Vector | None  # (n,) labels by the last model, as a visit tells them: then the sums are of that visit
+    notes: (
+        Vector | None
+    )  # (n,) labels by the last model, as a visit tells them: then the sums are of that visit
 
 
 class AllBlocks(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -39,10 +39,15 @@ class Mixture:
         """Free parameters, proportions included."""
         return self.family.n_parameters(self.k) + self.k - 1
 
+    @cached_property
+    def log_weights(self) -> Vector:
+        """(k,) log pi."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.weights)
+
     def scores(self, block: Block) -> Array:
         """(n, k) log pi_c p(x | c)."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(self.family.log_density(self.params, block) + np.log(self.weights))
+        return np.asarray(self.family.log_density(self.params, block) + self.log_weights)
 
 
 # --- sums over rows -----------------------------------------------------------------------------------------------
