@@ -60,9 +60,8 @@ def scorer(form: int) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
             line, depth, to = (arguments[i] for i in (1, 4, 6))
-            before = builder.mul(
-                builder.udiv(line, number(2 * FOUR)), depth
-            )  # asked for by the fours before this
+            # A slab is as many cache lines as there are columns, and half of these have been asked for by every four.
+            before = builder.udiv(builder.mul(line, depth), number(2 * FOUR))
             ahead = after(builder, cell(7, arguments[8], number(0)), before)
             found = _times_slab(context, builder, signature, arguments, form, ahead)
             for s, value in enumerate(found):
