@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from asterism.kernels.carriers import carrier, turner
 from asterism.kernels.compiled import inlined, kernel
 from asterism.kernels.lanes import TILE
-from asterism.kernels.registers import HALVES, PLAIN, SQUARES, normer, scorer, summer
+from asterism.kernels.registers import HALVES, PLAIN, SQUARES, halver, normer, scorer, summer
 from asterism.kernels.vectors import BYTES, FOUR, MANY
 
 LONG = 256  # bytes of a row from which on half a tile is taken at a time
@@ -30,7 +30,7 @@ Floats = NDArray[Any]  # float32 or float64
 
 _score, _score_halves, _score_squares = scorer(PLAIN), scorer(HALVES), scorer(SQUARES)
 _add_many, _add_four = summer(MANY), summer(FOUR)
-_norm = normer()
+_norm, halve_squares = normer(), halver()
 carry_rows, turn_rows, turn_weighed = carrier(), turner(weighed=False), turner(weighed=True)
 
 
@@ -74,14 +74,16 @@ def score_slab(
     ahead: int,  # from here on
 ) -> None:
     """Products of all lines with a slab of rows."""
-    besides = lines.shape[1] - 1 - depth
+    besides, asked = lines.shape[1] - 1 - depth, 0
     for line in range(0, len(lines), FOUR):
+        columns = line + FOUR if lower else depth
         if besides == 0:
-            _score(lines, line, turned, first, line + FOUR if lower else depth, out, to, rows, ahead)
+            _score(lines, line, turned, first, columns, out, to, rows, ahead, asked)
         elif besides == 1:
-            _score_halves(lines, line, turned, first, depth, out, to, rows, ahead)
+            _score_halves(lines, line, turned, first, columns, out, to, rows, ahead, asked)
         else:
-            _score_squares(lines, line, turned, first, depth, out, to, rows, ahead)
+            _score_squares(lines, line, turned, first, columns, out, to, rows, ahead, asked)
+        asked += columns // 2
 
 
 @kernel

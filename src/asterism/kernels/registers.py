@@ -3,7 +3,7 @@
 Numba makes no such loops, so their instructions are given one by one; they are those of any processor, in vectors as
 long as it has (``kernels.vectors``).
 
-``scorer``, ``normer`` and ``summer`` return functions for kernels to call.
+``scorer``, ``halver``, ``normer`` and ``summer`` return functions for kernels to call.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ PLAIN, HALVES, SQUARES = 0, 1, 2  # what a line has for a row besides its slopes
 def scorer(form: int) -> Any:
     """A product of four lines with a slab of turned rows.
 
-    Called with ``(lines, line, turned, row, depth, out, to, rows, ahead)``, for c = 0 .. 3 and the rows i of a slab:
+    Called with ``(lines, line, turned, row, depth, out, to, rows, ahead, asked)``, for c = 0 .. 3, rows i of a slab:
     out[line + c, to + i] = sum over j < depth of lines[line + c, j] turned[j, row + i], more by the last cell of the
     line; with HALVES also by lines[line + c, depth] turned[depth, row + i], with SQUARES by
     lines[line + c, depth + j] turned[j, row + i]^2. Columns come in fours.
 
-    At every second column it asks for some bytes of the rows from ``ahead`` on, so that they come while there is much
-    to do: the processor sees no pattern in how rows are turned, and waiting for them took a tenth of the time.
+    At every second column it asks for a cache line of the rows from ``ahead`` on, after as many that were ``asked``
+    for, so that they come while there is much to do: the processor sees no pattern in how rows are turned, and
+    waiting for them took a tenth of the time. A slab of rows is as many cache lines as it has columns.
     """
 
     def emit(
@@ -56,13 +57,12 @@ def scorer(form: int) -> Any:
         to: Any,  # noqa: ARG001
         rows: Any,
         ahead: Any,  # noqa: ARG001
+        asked: Any,  # noqa: ARG001
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
-            line, depth, to = (arguments[i] for i in (1, 4, 6))
-            # A slab is as many cache lines as there are columns, and half of these have been asked for by every four.
-            before = builder.udiv(builder.mul(line, depth), number(2 * FOUR))
-            ahead = after(builder, cell(7, arguments[8], number(0)), before)
+            line, to = arguments[1], arguments[6]
+            ahead = after(builder, cell(7, arguments[8], number(0)), arguments[9])
             found = _times_slab(context, builder, signature, arguments, form, ahead)
             for s, value in enumerate(found):
                 c, v = divmod(s, SLAB)
@@ -71,7 +71,43 @@ def scorer(form: int) -> Any:
             return context.get_dummy_value()
 
         whole = types.intp
-        return types.void(lines, whole, turned, whole, whole, out, whole, rows, whole), generate
+        return types.void(lines, whole, turned, whole, whole, out, whole, rows, whole, whole), generate
+
+    return cast(Any, intrinsic(emit))
+
+
+def halver() -> Any:
+    """Half the squares of a slab of turned rows.
+
+    Called with ``(turned, depth, to, at)``, for the rows i of a slab: turned[to, at + i] = sum over j < depth of
+    turned[j, at + i]^2 / 2. Columns come in fours.
+    """
+
+    def emit(typing: Any, turned: Any, depth: Any, to: Any, at: Any) -> Any:  # noqa: ARG001  as Numba calls it
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            number, cell = numbers_and_cells(context, builder, signature, arguments)
+            vector, (depth, to, at) = vector_of(signature.args[0]), arguments[1:]
+            stride, begin = extent(context, builder, signature, arguments, 0, 1), cell(0, number(0), at)
+
+            def step(j: Any, sums: Sums) -> Sums:
+                lines = [builder.mul(builder.add(j, number(c)), stride) for c in range(FOUR)]
+                x = [v for a in lines for v in vectors_at(builder, builder.gep(begin, [a]), SLAB, vector)]
+                terms = [builder.fmul(value, value, flags=FREE) for value in x]
+                return [builder.fadd(s, term, flags=FREE) for s, term in zip(sums, terms, strict=True)]
+
+            nothing, half = ir.Constant(vector, None), ir.Constant(vector, [0.5] * vector.count)
+            sums = loop(builder, depth, number, step, [nothing] * (FOUR * SLAB), FOUR)
+            for v in range(SLAB):
+                total = builder.fadd(
+                    builder.fadd(sums[v], sums[v + SLAB]),
+                    builder.fadd(sums[v + 2 * SLAB], sums[v + 3 * SLAB]),
+                )
+                place = cell(0, to, builder.add(at, number(v * vector.count)))
+                store(builder, builder.fmul(half, total), place)
+            return context.get_dummy_value()
+
+        whole = types.intp
+        return types.void(turned, whole, whole, whole), generate
 
     return cast(Any, intrinsic(emit))
 

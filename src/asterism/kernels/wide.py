@@ -28,6 +28,7 @@ from asterism.kernels.products import (
     carry_rows,
     few_rows,
     fours_of,
+    halve_squares,
     score_slab,
     stride,
     turn_rows,
@@ -113,7 +114,7 @@ def wide_tied_block(
         for at in range(0, TILE, lanes):
             bring_slab(rows, origin, first, at, w, direct, tile, turned, at)
             score_slab(factor, turned, high, lower, at, y, at, rows, min(first + at + TILE, len(rows) - 1))
-            write_half_squares(y, d, high, at, lanes)
+            halve_squares(y, high, high, at)
             score_slab(lines, y, high, all_of_it, at, scores, at, rows, 0)
         share_out(scores, k, w, here, mode, work, totals)
         if mode == LOOK:
@@ -288,21 +289,6 @@ def room_for(lines: Floats, rows: int) -> tuple[Floats, Floats, Floats, NDArray[
     """(lines, rows) scores, (4, rows) for sharing them out, and (rows,) weights and notes."""
     scores, work = zeros(len(lines) * rows, lines), zeros(4 * rows, lines)
     return scores.reshape((len(lines), rows)), work.reshape((4, rows)), zeros(rows, lines), np.zeros(rows)
-
-
-@kernel
-def write_half_squares(turned: Floats, d: int, to: int, at: int, some: int) -> None:
-    """||y||^2 / 2 of some rows."""
-    zero = turned.dtype.type(0)
-    half = (zero + 1) / 2
-    line = turned[to, at : at + some]
-    line[:] = zero
-    for j in range(d):
-        y = turned[j, at : at + some]
-        for i in range(some):
-            line[i] += y[i] * y[i]
-    for i in range(some):
-        line[i] *= half
 
 
 @kernel

@@ -275,8 +275,11 @@ class EM:
 
 
 def total_of(mass: Vector) -> float:
-    """The sum from first to last, as compiled steps take it."""
-    return float(np.cumsum(mass)[-1])
+    """The sum from first to last, as compiled steps take it; ``sum`` is another one from Python 3.12 on."""
+    total = 0.0
+    for each in mass.tolist():
+        total += each
+    return total
 
 
 WAY = ("step", "seen", "gain", "repairs")
