@@ -9,10 +9,20 @@ import sys
 import numpy as np
 import pytest
 
+from asterism.kernels.compiled import kernel
 from asterism.kernels.density import Normals, gaussian_log_density, visit_of
 from asterism.kernels.lanes import TILE
-from asterism.kernels.products import add_tile, norm_slab, score_slab, stride_of, whole_fours, whole_vectors
+from asterism.kernels.products import (
+    add_tile,
+    halve_squares,
+    norm_slab,
+    score_slab,
+    stride_of,
+    whole_fours,
+    whole_vectors,
+)
 from asterism.kernels.shares import LOOK, SOFT
+from asterism.kernels.tied import bring_one_home
 from asterism.kernels.vectors import BYTES, SLAB
 from asterism.kernels.wide import bring_slab, tile_at
 
@@ -343,3 +353,44 @@ def test_short_vectors_do_the_same(tmp_path):
         command, capture_output=True, text=True, env={**os.environ, **short, "NUMBA_CACHE_DIR": str(tmp_path)}
     )
     assert found.returncode == 0, found.stdout[-3000:]
+
+
+# --- one matrix for all ---------------------------------------------------------------------------------------------
+
+
+@kernel
+def halved(turned: np.ndarray, depth: int, to: int, at: int) -> None:
+    halve_squares(turned, depth, to, at)
+
+
+@EACH
+@pytest.mark.parametrize("columns", [4, 8, 12, 100])
+def test_half_squares_are_those_of_numpy_slab_by_slab(columns, kind):
+    turned = np.random.default_rng(columns).normal(size=(columns + 2, TILE)).astype(kind)
+    before = turned.copy()
+    for at in slabs(kind):
+        halved(turned, columns, columns, at)
+    want = 0.5 * (before[:columns].astype(np.float64) ** 2).sum(axis=0)
+    assert np.allclose(turned[columns], want, rtol=1e-5 if kind == np.float32 else 1e-13)
+    others = [j for j in range(columns + 2) if j != columns]
+    assert np.array_equal(turned[others], before[others])
+
+
+def test_scatter_about_new_means_is_that_of_the_rows_themselves():
+    rng, (n, k, d) = np.random.default_rng(3), (200, 4, 5)
+    rows, r = rng.normal(size=(n, d)) + 2.0, rng.dirichlet(np.ones(k), size=n)
+    r[:, 2] = 0.0  # nobody has a share of it
+    r /= r.sum(axis=1, keepdims=True)
+    mass, sums, lower = r.sum(axis=0), np.full((8, 7), np.nan), np.full((8, 7), np.nan)
+    sums[:k, :d], lower[:d, :d] = r.T @ rows, np.tril(rows.T @ rows)
+    last = rng.normal(size=(k, d))
+    shifts, scatter = np.empty((k, d)), np.empty((d, d))
+    bring_one_home(mass, sums, lower, last, shifts, scatter)
+    there = [0, 1, 3]
+    means = (r.T @ rows)[there] / mass[there, None]
+    assert np.allclose(last[there] + shifts[there], means, rtol=0, atol=1e-12)
+    assert not shifts[2].any()
+    away = rows[:, None, :] - means
+    want = np.einsum("nc,nci,ncj->ij", r[:, there], away, away)
+    assert np.allclose(scatter, want, rtol=0, atol=1e-10)
+    assert np.array_equal(scatter, scatter.T)

@@ -65,6 +65,7 @@ WIDE: tuple[Line, ...] = (  # the same for more columns than three (``wide_visit
     ("wide.write_lines", "d2 d2 d1 d2"),
     ("shares.read_notes", "d1 d1 i1 d1"),
     ("wide.bring_home", "d1 d2 d1 d2 d2 d2"),
+    ("tied.bring_one_home", "d1 d2 d2 d2 d2 d2"),
     ("wide.next_groups", "d1 d2 d1 d2 d1 d d2 d2"),
 )
 DIP: Line = ("dip.dip_of", "d1 d1")

@@ -111,3 +111,35 @@ def whiten(
         first = some * LINES
         n = min(LINES, len(factor) - first)
         multiply_lines(tile, factor, first, n, y[first * TILE : (first + n) * TILE])
+
+
+@kernel
+def bring_one_home(
+    mass: NDArray[np.float64],  # (k,) in
+    sums: NDArray[np.float64],  # (k or more, d or more) in: sum w r x, x from one point
+    lower: NDArray[np.float64],  # (d or more, d or more) in: the lower triangle of sum w x x'
+    means: NDArray[np.float64],  # (k, d) in: the last ones, from there
+    shifts: NDArray[np.float64],  # (k, d) out: the new ones from these; 0 where nobody has a share
+    scatter: NDArray[np.float64],  # (d, d) out
+) -> None:
+    """The new means, and what rows scatter about them: all that they scatter, less what means do.
+
+    sum w x x' - sum_c N_c mean_c mean_c',      N_c mean_c = sum w r x
+    """
+    k, d = means.shape
+    new = np.zeros((k, d))
+    for c in range(k):
+        for j in range(d):
+            new[c, j] = sums[c, j] / mass[c] if mass[c] > 0.0 else 0.0
+            shifts[c, j] = new[c, j] - means[c, j] if mass[c] > 0.0 else 0.0
+    for i in range(d):
+        line = scatter[i]
+        for j in range(i + 1):
+            line[j] = lower[i, j]
+        for c in range(k):
+            first = sums[c, i] if mass[c] > 0.0 else 0.0
+            for j in range(i + 1):
+                line[j] -= first * new[c, j]
+    for i in range(d):
+        for j in range(i):
+            scatter[j, i] = scatter[i, j]

@@ -35,7 +35,7 @@ from asterism.kernels.normals import (
     scaled,
 )
 from asterism.kernels.spherical import spherical_block
-from asterism.kernels.tied import tied_block
+from asterism.kernels.tied import bring_one_home, tied_block
 
 NEAR = {DOUBLE: 100.0, SINGLE: 8.0}  # standard deviations from the middle to a mean
 
@@ -225,10 +225,8 @@ class OneMatrix(Visit):
     def totals(self, sums: Vector) -> GaussianTotals:
         """What rows scatter less what the means do."""
         heights, mass, first, lower = self._parts(sums)
-        means = over(first[: self.k, : self.d], mass)  # from the middle
-        scatters = symmetric(lower[None], self.d)
-        scatters[0] -= (means * mass[:, None]).T @ means
-        shifts = np.where(mass[:, None] > 0, means - self._apart, 0.0)
+        shifts, scatters = np.empty((self.k, self.d)), np.empty((1, self.d, self.d))
+        bring_one_home(mass, first, lower, self._apart, shifts, scatters[0])
         return GaussianTotals(mass, shifts, scatters, float(heights[0]), float(heights[1]))
 
 
