@@ -149,8 +149,7 @@ def _least(n: Array, scatters: Array, units: Array, floor: float) -> Array:
 
 def _suspects(scatters: Array, least: Array, units: Array) -> NDArray[np.intp]:
     """Groups below the floor, by a Cholesky factorisation of what is above it: it costs next to nothing."""
-    above = scatters.copy()
-    np.einsum("cii->ci", above)[:] -= least[:, None] * units
+    above = scatters - least[:, None, None] * np.diag(units)
     try:
         np.linalg.cholesky(above)
     except np.linalg.LinAlgError:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +39,6 @@ from asterism.families.gaussian_statistic import (
 from asterism.families.missing import gappy
 from asterism.families.priors import ConjugatePrior, default_prior, log_prior, shrink
 
-if TYPE_CHECKING:
-    pass  # loads the compiler
-
-MOST_LOOKED_AT = 1 << 20  # rows for which a number each is nothing
 BARE_FLOOR = 1e-14  # where the user sets the regularisation: just above rounding
 
 

@@ -4,9 +4,8 @@
 
 What is not plain is left to who called, with the sums it takes: a step that led down, a group with next to no rows or
 no spread, means so far away that products would lose digits. After a step that won too little, or the last, a look at
-the rows may follow that tells their labels. What follows from a model here is to
-the bit what follows from it there (``families.gaussian``, ``kernels.wide_visits``), so nobody can tell how many steps
-were taken at once.
+the rows may follow that tells their labels. What follows from a model here is to the bit what follows from it there
+(``families.gaussian``, ``kernels.wide_visits``), so nobody can tell how many steps were taken at once.
 """
 
 from __future__ import annotations

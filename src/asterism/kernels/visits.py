@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -73,7 +73,7 @@ class Came(NamedTuple):
     ]  # proportions, means from the reference, variances: the last one or two
     notes: (
         Vector | None
-    )  # (n,) labels by the last model, as a visit tells them: then the sums are of that visit
+    )  # (n,) labels by the last model, if it had a look at rows: so the sums are of that look
 
 
 class AllBlocks(Protocol):
@@ -356,15 +356,7 @@ class FarSphericalVisit(_OneEach, DiagonalVisit):
 def symmetric(lower: Vector, d: int) -> Vector:
     """(k, d, d) matrices from their lower triangles; what stood above is not looked at."""
     inside = lower[:, :d, :d]
-    return np.where(_below(d), inside, inside.transpose(0, 2, 1))
-
-
-@lru_cache(maxsize=8)
-def _below(d: int) -> NDArray[np.bool_]:
-    """(d, d) the lower triangle, the diagonal included."""
-    triangle = np.tri(d, dtype=bool)
-    triangle.flags.writeable = False
-    return triangle
+    return np.where(np.tri(d, dtype=bool), inside, inside.transpose(0, 2, 1))
 
 
 def over(sums: Vector, mass: Vector) -> Vector:

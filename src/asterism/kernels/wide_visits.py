@@ -12,7 +12,7 @@ from asterism.kernels.claims import wide_blocks, wide_tied_blocks
 from asterism.kernels.normals import MOST_GROWTH, SINGLE, Floats, Kind, Normals, Vector, near
 from asterism.kernels.products import whole_fours, whole_vectors
 from asterism.kernels.stretch import GAIN, HEIGHT, LAST_STEP
-from asterism.kernels.turns import all_done, is_other, passes_done, take_all, turns_for
+from asterism.kernels.turns import OTHER, all_done, passes_done, take_all, turns_for
 from asterism.kernels.vectors import BYTES
 from asterism.kernels.visits import NEAR, Came, GaussianTotals, OneMatrix, Onward, Visit, over, symmetric
 from asterism.kernels.wide import bring_home, next_groups, write_lines
@@ -125,7 +125,7 @@ class WideBlocks:
             return None
         last = [i % 2 for i in range(max(steps - 1, 1), steps + 1)]
         models = [(room.shares[i], room.offsets[i], room.variances[i]) for i in last]
-        notes = self.how[1] if is_other(self.turns, steps) else None
+        notes = self.how[1] if self.turns[OTHER, 0] == steps else None
         return Came(room.told[:steps, HEIGHT].tolist(), float(room.told[steps - 1, GAIN]), models, notes)
 
 
