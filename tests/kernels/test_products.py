@@ -18,6 +18,7 @@ from asterism.kernels.products import (
     norm_slab,
     score_slab,
     stride_of,
+    whiten_slab,
     whole_fours,
     whole_vectors,
 )
@@ -49,16 +50,16 @@ def in_fours(lines: np.ndarray, kind: np.dtype) -> np.ndarray:
 
 @EACH
 @pytest.mark.parametrize(("k", "columns"), GROUPS)
-@pytest.mark.parametrize("besides", ["nothing", "halves", "squares"])
+@pytest.mark.parametrize("besides", ["halves", "squares"])
 def test_scores_are_products_with_every_group(kind, k, columns, besides):
     rng = np.random.default_rng(k)
     columns = whole_fours(columns)
     turned = tile_of(rng, columns + 1, TILE, kind)
-    more = {"nothing": 0, "halves": 1, "squares": columns}[besides]
+    more = 1 if besides == "halves" else columns
     lines = rng.normal(size=(k, columns + more + 1))
     scores = np.full((whole_fours(k), TILE), np.nan, kind)
     for at in slabs(kind):
-        score_slab(in_fours(lines, kind), turned, columns, False, at, scores, at, turned, 0)
+        score_slab(in_fours(lines, kind), turned, at, columns, scores, at, turned, 0)
     x = turned[:, :TILE].astype(float)
     beside = x[columns:] if besides == "halves" else x[:more] ** 2
     want = lines[:, :columns] @ x[:columns] + lines[:, columns:-1] @ beside + lines[:, -1:]
@@ -75,7 +76,7 @@ def test_a_triangle_times_every_row(kind, d):
     lines[:d, :d] = lower
     out = np.full((high, turned.shape[1]), np.nan, kind)
     for at in slabs(kind):
-        score_slab(lines, turned, high, True, at, out, at, turned, 0)
+        whiten_slab(lines, turned, at, high, out, at, turned, 0)
     x = turned[:d, :TILE].astype(float)
     assert np.allclose(out[:d, :TILE], lower @ x, atol=40 * d * np.finfo(kind).eps)
 

@@ -21,14 +21,17 @@ from numpy.typing import NDArray
 from asterism.kernels.carriers import carrier, turner
 from asterism.kernels.compiled import inlined, kernel
 from asterism.kernels.lanes import TILE
-from asterism.kernels.registers import HALVES, PLAIN, SQUARES, halver, normer, scorer, summer
+from asterism.kernels.registers import HALVES, LOWER, SQUARES, halver, normer, scorer, summer
 from asterism.kernels.vectors import BYTES, FOUR, MANY
 
 LONG = 256  # bytes of a row from which on half a tile is taken at a time
+SOON, LATER = 2, 4  # columns after which a cache line of the next rows is asked for
+MANY_LINES = 16  # from which on all are asked for in time, if later: fewer are on their way at once
 
 Floats = NDArray[Any]  # float32 or float64
 
-_score, _score_halves, _score_squares = scorer(PLAIN), scorer(HALVES), scorer(SQUARES)
+_score_lower, _score_squares = scorer(LOWER, SOON), scorer(SQUARES, SOON)
+_score_few, _score_many = scorer(HALVES, SOON), scorer(HALVES, LATER)
 _add_many, _add_four = summer(MANY), summer(FOUR)
 _norm, halve_squares = normer(), halver()
 carry_rows, turn_rows, turn_weighed = carrier(), turner(weighed=False), turner(weighed=True)
@@ -63,27 +66,37 @@ fours_of, vectors_of, stride = kernel(whole_fours), kernel(whole_vectors), kerne
 
 @inlined
 def score_slab(
-    lines: Floats,  # (fours of lines, columns) in: slopes, numbers for half squares or squares if any, constants
+    lines: Floats,  # (fours of lines, columns) in: slopes, numbers for half squares or squares, constants
     turned: Floats,  # (depth and half squares, a slab or more) in
-    depth: int,  # columns in fours
-    lower: bool,  # whether lines are a lower triangle: nothing is multiplied right of the diagonal but in its four
     first: int,  # row of the slab
+    depth: int,  # columns in fours
     out: Floats,  # (fours of lines, TILE or more) out
     to: int,  # from here on
     rows: Floats,  # (n, d) to be asked for meanwhile
     ahead: int,  # from here on
 ) -> None:
     """Products of all lines with a slab of rows."""
-    besides, asked = lines.shape[1] - 1 - depth, 0
-    for line in range(0, len(lines), FOUR):
-        columns = line + FOUR if lower else depth
-        if besides == 0:
-            _score(lines, line, turned, first, columns, out, to, rows, ahead, asked)
-        elif besides == 1:
-            _score_halves(lines, line, turned, first, columns, out, to, rows, ahead, asked)
-        else:
-            _score_squares(lines, line, turned, first, columns, out, to, rows, ahead, asked)
-        asked += columns // 2
+    if lines.shape[1] > depth + 2:
+        _score_squares(lines, turned, first, depth, out, to, rows, ahead)
+    elif len(lines) < MANY_LINES:
+        _score_few(lines, turned, first, depth, out, to, rows, ahead)
+    else:
+        _score_many(lines, turned, first, depth, out, to, rows, ahead)
+
+
+@inlined
+def whiten_slab(
+    factor: Floats,  # (fours of d, d in fours, and constants) in: a lower triangle; others as for ``score_slab``
+    turned: Floats,
+    first: int,
+    depth: int,
+    out: Floats,
+    to: int,
+    rows: Floats,
+    ahead: int,
+) -> None:
+    """Products of a triangle with a slab of rows: nothing right of the diagonal is multiplied, but in its four."""
+    _score_lower(factor, turned, first, depth, out, to, rows, ahead)
 
 
 @kernel

@@ -8,13 +8,14 @@ long as it has (``kernels.vectors``).
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
 
 from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
 from numba import types
 from numba.extending import intrinsic
 
-from asterism.kernels.instructions import extent, numbers_and_cells
+from asterism.kernels.instructions import apart, extent, numbers_and_cells
 from asterism.kernels.prefetch import after, ask_for
 from asterism.kernels.vectors import (
     FOUR,
@@ -30,26 +31,26 @@ from asterism.kernels.vectors import (
     vectors_at,
 )
 
-PLAIN, HALVES, SQUARES = 0, 1, 2  # what a line has for a row besides its slopes
+# What a line has for a row: slopes, not all of them, or something besides.
+PLAIN, LOWER, HALVES, SQUARES = 0, 1, 2, 3
 
 
-def scorer(form: int) -> Any:
-    """A product of four lines with a slab of turned rows.
+def scorer(form: int, often: int) -> Any:
+    """Products of all lines with a slab of turned rows.
 
-    Called with ``(lines, line, turned, row, depth, out, to, rows, ahead, asked)``, for c = 0 .. 3, rows i of a slab:
-    out[line + c, to + i] = sum over j < depth of lines[line + c, j] turned[j, row + i], more by the last cell of the
-    line; with HALVES also by lines[line + c, depth] turned[depth, row + i], with SQUARES by
-    lines[line + c, depth + j] turned[j, row + i]^2. Columns come in fours.
+    Called with ``(lines, turned, row, depth, out, to, rows, ahead)``, for all lines c, rows i of a slab:
+    out[c, to + i] = sum over j < depth of lines[c, j] turned[j, row + i], more by the last cell of the line; with
+    HALVES also by lines[c, depth] turned[depth, row + i], with SQUARES by lines[c, depth + j] turned[j, row + i]^2;
+    with LOWER there is nothing right of the diagonal but in its four. Columns come in fours, and so do lines.
 
-    At every second column it asks for a cache line of the rows from ``ahead`` on, after as many that were ``asked``
-    for, so that they come while there is much to do: the processor sees no pattern in how rows are turned, and
-    waiting for them took a tenth of the time. A slab of rows is as many cache lines as it has columns.
+    After every so many columns (``often``) it asks for a cache line of the rows from ``ahead`` on, so that they come
+    while there is much to do: the processor sees no pattern in how rows are turned, and waiting for them took a tenth
+    of the time. A slab of rows is as many cache lines as it has columns.
     """
 
     def emit(
         typing: Any,  # noqa: ARG001  as Numba calls it
         lines: Any,
-        line: Any,  # noqa: ARG001
         turned: Any,
         row: Any,  # noqa: ARG001
         depth: Any,  # noqa: ARG001
@@ -57,23 +58,42 @@ def scorer(form: int) -> Any:
         to: Any,  # noqa: ARG001
         rows: Any,
         ahead: Any,  # noqa: ARG001
-        asked: Any,  # noqa: ARG001
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
-            line, to = arguments[1], arguments[6]
-            ahead = after(builder, cell(7, arguments[8], number(0)), arguments[9])
-            found = _times_slab(context, builder, signature, arguments, form, ahead)
-            for s, value in enumerate(found):
-                c, v = divmod(s, SLAB)
-                at = builder.add(to, number(v * value.type.count))
-                store(builder, value, cell(5, builder.add(line, number(c)), at))
+            row, depth, to, ahead = (arguments[i] for i in (2, 3, 5, 7))
+            vector, next_rows = vector_of(signature.args[1]), cell(6, ahead, number(0))
+            high, length, stride = (
+                extent(context, builder, signature, arguments, *which) for which in ((0, 0), (0, 1), (1, 1))
+            )
+            begin = cell(1, number(0), row)
+
+            def four(line: Any, asked: Sums) -> Sums:
+                columns = builder.add(line, number(FOUR)) if form == LOWER else depth
+                asking = _Asking(after(builder, next_rows, asked[0]), often)
+                first = [cell(0, builder.add(line, number(c)), number(0)) for c in range(FOUR)]
+                found = _times_slab(builder, first, length, begin, stride, columns, vector, form, asking)
+                for s, value in enumerate(found):
+                    c, v = divmod(s, SLAB)
+                    at = builder.add(to, number(v * vector.count))
+                    store(builder, value, cell(4, builder.add(line, number(c)), at))
+                return [builder.add(asked[0], builder.udiv(columns, number(often)))]
+
+            loop(builder, high, number, four, [number(0)], FOUR)
             return context.get_dummy_value()
 
         whole = types.intp
-        return types.void(lines, whole, turned, whole, whole, out, whole, rows, whole, whole), generate
+        kinds = lines, turned, whole, whole, out, whole, rows, whole
+        return types.void(*kinds), apart(f"score{form}{often}", generate)
 
     return cast(Any, intrinsic(emit))
+
+
+class _Asking(NamedTuple):
+    """Cache lines that are asked for during a product."""
+
+    place: Any  # from here on
+    often: int  # after so many columns
 
 
 def halver() -> Any:
@@ -132,8 +152,10 @@ def normer() -> Any:
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             number, cell = numbers_and_cells(context, builder, signature, arguments)
-            found = _times_slab(context, builder, signature, arguments)
-            vector = found[0].type
+            vector, (line, row, depth) = vector_of(signature.args[2]), (arguments[i] for i in (1, 3, 4))
+            length, stride = (extent(context, builder, signature, arguments, which, 1) for which in (0, 2))
+            first = [cell(0, builder.add(line, number(c)), number(0)) for c in range(FOUR)]
+            found = _times_slab(builder, first, length, cell(2, number(0), row), stride, depth, vector)
             half = ir.Constant(vector, [-0.5] * vector.count)
             for v in range(SLAB):
                 place = cell(5, builder.add(arguments[6], number(v * vector.count)))
@@ -151,20 +173,24 @@ def normer() -> Any:
 
 
 def _times_slab(
-    context: Any, builder: Any, signature: Any, arguments: Any, form: int = PLAIN, ahead: Any = None
+    builder: Any,
+    lines: Sequence[Any],  # where four of them begin
+    length: Any,  # their cells
+    begin: Any,  # of the slab
+    stride: Any,  # from column to column of it
+    depth: Any,  # columns, in fours
+    vector: Any,
+    form: int = PLAIN,
+    asking: _Asking | None = None,
 ) -> Sums:
-    """Four lines times a slab, line by line: of ``(lines, line, turned, row, depth, ...)``, see ``scorer``."""
-    number, cell = numbers_and_cells(context, builder, signature, arguments)
-    vector, (line, row, depth) = vector_of(signature.args[2]), (arguments[i] for i in (1, 3, 4))
-    length, stride = (extent(context, builder, signature, arguments, which, 1) for which in (0, 2))
-    first = [cell(0, builder.add(line, number(c)), number(0)) for c in range(FOUR)]
-    begin = cell(2, number(0), row)
+    """Four lines times a slab, line by line: see ``scorer``."""
+    number = depth.type
 
     def rows_of(j: Any) -> list[Any]:
         return vectors_at(builder, builder.gep(begin, [builder.mul(j, stride)]), SLAB, vector)
 
     def times(j: Any, x: list[Any], sums: Sums) -> Sums:
-        return multiplied(builder, (spread_from(builder, place, j, vector) for place in first), x, sums)
+        return multiplied(builder, (spread_from(builder, line, j, vector) for line in lines), x, sums)
 
     def column(j: Any, sums: Sums) -> Sums:
         x = rows_of(j)
@@ -178,13 +204,13 @@ def _times_slab(
     def step(j: Any, sums: Sums) -> Sums:
         for c in range(several):
             here = builder.add(j, number(c))
-            if ahead is not None and c % 2 == 0:
-                ask_for(builder, after(builder, ahead, builder.udiv(here, number(2))))
+            if asking is not None and c % asking.often == 0:
+                ask_for(builder, after(builder, asking.place, builder.udiv(here, number(asking.often))))
             sums = column(here, sums)
         return sums
 
     last = builder.sub(length, number(1))
-    starts = [spread_from(builder, place, last, vector) for place in first]
+    starts = [spread_from(builder, line, last, vector) for line in lines]
     sums = [start for start in starts for _ in range(SLAB)]
     if form == HALVES:
         sums = times(depth, rows_of(depth), sums)

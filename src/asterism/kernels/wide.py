@@ -33,6 +33,7 @@ from asterism.kernels.products import (
     stride,
     turn_rows,
     vectors_of,
+    whiten_slab,
 )
 from asterism.kernels.sharers import SCALE
 from asterism.kernels.shares import LOOK, bring_notes, settle, share_out, take_notes
@@ -70,7 +71,7 @@ def wide_block(
         tile, direct = tile_at(rows, first, plain and not absent, copy)
         for at in range(0, some, lanes):  # turned rows are few enough to stay in the first cache
             bring_slab(rows, origin, first, at, w, direct, tile, turned, 0)
-            score_slab(lines, turned, high, lower, 0, scores, at, rows, min(first + at + some, len(rows) - 1))
+            score_slab(lines, turned, 0, high, scores, at, rows, min(first + at + some, len(rows) - 1))
             for i in range(lanes):
                 half[at + i] = turned[high, i]
         share_out(scores, k, w, here, mode, work, totals)
@@ -113,9 +114,9 @@ def wide_tied_block(
         tile, direct = tile_at(rows, first, plain and not absent, copy)
         for at in range(0, TILE, lanes):
             bring_slab(rows, origin, first, at, w, direct, tile, turned, at)
-            score_slab(factor, turned, high, lower, at, y, at, rows, min(first + at + TILE, len(rows) - 1))
+            whiten_slab(factor, turned, at, high, y, at, rows, min(first + at + TILE, len(rows) - 1))
             halve_squares(y, high, high, at)
-            score_slab(lines, y, high, all_of_it, at, scores, at, rows, 0)
+            score_slab(lines, y, at, high, scores, at, rows, 0)
         share_out(scores, k, w, here, mode, work, totals)
         if mode == LOOK:
             bring_notes(here, first, notes)
