@@ -24,10 +24,11 @@ def main() -> None:
     options = parser.parse_args()
 
     # Not at the top: worker processes import this file too, before their threads are limited.
-    from bench import choose, compress, kmeans, medoids, metrics, mixture, pca, reduce, trees
+    from bench import choose, compress, harness, kmeans, medoids, metrics, mixture, pca, reduce, trees
     from bench.report import Session
 
     size = "tiny" if options.tiny else "quick" if options.quick else "full"
+    harness.SPAN = 0.0 if options.tiny else harness.SPAN
     modules = (choose, compress, kmeans, medoids, metrics, mixture, pca, reduce, trees)
     method = {module.__name__.rpartition(".")[2]: module for module in modules}[options.method]
     words = options.only.split()

@@ -29,7 +29,7 @@ THREADS = 2  # for everyone
 WARM_ROWS = 16_384  # of the slice everyone warms up on; more than any sample our seeding draws
 PAUSE = 0.3  # seconds between turns: idle thread pools spin for a while before they sleep
 DIED = "its process died"  # out of memory, most likely
-SPAN = 1.0  # seconds of a turn: shorter calls are made again until it is over
+SPAN = 1.0  # seconds of a turn: shorter calls are made again until it is over; 0 where it only has to run
 SLOW = 30.0  # seconds after which a contestant need not show the same again
 THREAD_LIMITS = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
 
@@ -140,7 +140,7 @@ def _workers(
         for contestant in contestants:
             lines[contestant.name], theirs = context.Pipe()
             process = context.Process(
-                target=_serve, args=(theirs, contestant.fit, judge, table, params), daemon=True
+                target=_serve, args=(theirs, contestant.fit, judge, table, params, SPAN), daemon=True
             )
             process.start()
             processes.append(process)
@@ -194,7 +194,7 @@ def _tell(words: str) -> None:
 # --- in a worker ------------------------------------------------------------------------------------------------
 
 
-def _serve(line: Connection, fit: Fit, judge: Judge, table: Path, warm_up: Params) -> None:
+def _serve(line: Connection, fit: Fit, judge: Judge, table: Path, warm_up: Params, span: float) -> None:
     """Warm up, then measure one call for every message until the line closes. Says "" when ready, or what failed."""
     _pin()
     warnings.simplefilter("ignore")  # of limits reached before convergence, which is what the case asks for
@@ -204,14 +204,14 @@ def _serve(line: Connection, fit: Fit, judge: Judge, table: Path, warm_up: Param
         line.send("")
         while True:
             params = line.recv()
-            line.send(measured(fit, judge, X, params))
+            line.send(measured(fit, judge, X, params, span))
     except EOFError:
         return
     except Exception as failure:
         line.send(f"{type(failure).__name__}: {failure}".splitlines()[0])
 
 
-def measured(fit: Fit, judge: Judge, X: np.ndarray, params: Params) -> Turn:
+def measured(fit: Fit, judge: Judge, X: np.ndarray, params: Params, span: float = SPAN) -> Turn:
     """One call: its time, its peak memory beyond what was there before, and the judge's facts.
 
     A short call is made again and again for as long as ten matrix products take, and the best counts, as it does of
@@ -226,7 +226,7 @@ def measured(fit: Fit, judge: Judge, X: np.ndarray, params: Params) -> Turn:
     found = fit(X, **params)
     seconds = time.perf_counter() - began
     peak = _resident("VmHWM")
-    over = began + SPAN
+    over = began + span
     while (began := time.perf_counter()) < over:
         fit(X, **params)
         seconds = min(seconds, time.perf_counter() - began)

@@ -151,7 +151,7 @@ def test_peak_memory_is_that_of_the_call_even_after_a_larger_one(bench) -> None:
 
     X = np.zeros((1, 1))
     for megabytes in (100, 20):
-        assert measured(take, nothing, X, {"megabytes": megabytes}).memory / 2**20 == pytest.approx(
+        assert measured(take, nothing, X, {"megabytes": megabytes}, 0.0).memory / 2**20 == pytest.approx(
             megabytes, abs=5
         )
 
@@ -162,7 +162,7 @@ def test_a_contestant_with_a_clock_of_its_own_is_timed_by_it(bench) -> None:
     def slow(X: np.ndarray) -> float:
         return 0.125
 
-    turn = measured(slow, lambda X, found: {"seconds": found, "objective": 1.0}, np.zeros((1, 1)), {})
+    turn = measured(slow, lambda X, found: {"seconds": found, "objective": 1.0}, np.zeros((1, 1)), {}, 0.0)
     assert turn.seconds == 0.125
     assert turn.facts == {"objective": 1.0}
     assert turn.resident >= turn.memory

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from asterism.data.block import block_of
+from asterism.data.block import block_of, frozen
 from asterism.kernels import density
 from asterism.kernels.density import Normals, visit_of
 from asterism.kernels.normals import single_size
@@ -20,11 +20,12 @@ EVERY = pytest.mark.parametrize("structure", STRUCTURES)
 
 
 def gaussian_pass(rows, weights, reference, means, factors, *rest):
-    return density.gaussian_pass(rows, weights, reference, Normals(means, factors), *rest)
+    # read-only, as blocks are: for arrays that can be written to, every kernel would be compiled once more
+    return density.gaussian_pass(frozen(rows), frozen(weights), reference, Normals(means, factors), *rest)
 
 
 def gaussian_log_density(rows, reference, means, factors):
-    return density.gaussian_log_density(rows, reference, Normals(means, factors))
+    return density.gaussian_log_density(frozen(rows), reference, Normals(means, factors))
 
 
 def mixture(rng, d: int, k: int, structure: str, spread: float = 2.0):
@@ -192,8 +193,9 @@ def test_sums_of_blocks_add_up_also_where_one_came_from_elsewhere(structure, spr
     visit = visit_of(Normals(means - x[0], factors), x[0], log_weights, np.dtype(float))
     other = pickle.loads(pickle.dumps(visit))  # as a worker sends it
     assert visit.same(other)
-    one, two = visit.sums(x[:300], w[:300], 0, np.empty(0)), other.sums(x[300:], w[300:], 0, np.empty(0))
-    assert np.array_equal(two, visit.sums(x[300:], w[300:], 0, np.empty(0)))
+    here, there = ((frozen(x[at]), frozen(w[at]), 0, np.empty(0)) for at in (slice(300), slice(300, None)))
+    one, two = visit.sums(*here), other.sums(*there)
+    assert np.array_equal(two, visit.sums(*there))
     want = literally(x, w, means, covariances, log_weights)
     agree(visit.totals(one + two), want, means, structure, 1e-12 if spread < 10 else 1e-9)
     moved = visit_of(Normals(means - x[1], factors), x[1], log_weights, np.dtype(float))

@@ -9,8 +9,9 @@ import sys
 import numpy as np
 import pytest
 
+from asterism.data.block import frozen
 from asterism.kernels.compiled import kernel
-from asterism.kernels.density import Normals, gaussian_log_density, visit_of
+from asterism.kernels.density import NO_DRAWS, Normals, gaussian_log_density, visit_of
 from asterism.kernels.lanes import TILE
 from asterism.kernels.products import (
     add_tile,
@@ -30,6 +31,11 @@ from asterism.kernels.wide import bring_slab, tile_at
 KINDS = [np.dtype(np.float32), np.dtype(np.float64)]
 GROUPS = [(1, 1), (3, 7), (4, 33), (5, 24), (8, 25), (10, 30), (20, 102), (33, 9)]  # groups and columns
 EACH = pytest.mark.parametrize("kind", KINDS, ids=str)
+
+
+def told(visit, rows: np.ndarray, weights: np.ndarray, mode: int = SOFT, notes: np.ndarray = NO_DRAWS):
+    """Sums of rows that are read-only, as blocks are: for others, every kernel would be compiled once more."""
+    return visit.sums(frozen(rows), frozen(weights), mode, notes)
 
 
 def slabs(kind: np.dtype) -> range:
@@ -184,6 +190,7 @@ def test_rows_are_read_where_they_lie_only_if_enough_follows_and_columns_come_in
 AT_THE_EDGE = """
 import ctypes, mmap, sys
 import numpy as np
+from asterism.data.block import frozen
 from asterism.kernels.density import Normals, visit_of
 kind, page = np.dtype(sys.argv[1]), mmap.PAGESIZE
 libc = ctypes.CDLL(None, use_errno=True)
@@ -196,7 +203,7 @@ for d, n in ((32, 300), (36, 257), (100, 256), (25, 129), (8, 257), (12, 300)):
     rows[:] = np.random.default_rng(0).normal(size=(n, d))
     for factors in (np.ones((3, 1)), np.ones((3, d)), np.eye(d)[None], np.repeat(np.eye(d)[None], 3, axis=0)):
         visit = visit_of(Normals(np.zeros((3, d)), factors), np.zeros(d), np.log(np.full(3, 1 / 3)), kind)
-        assert np.isclose(visit.mass(visit.sums(rows, np.ones(n), 0, np.empty(0))).sum(), n)
+        assert np.isclose(visit.mass(visit.sums(frozen(rows), frozen(np.ones(n)), 0, np.empty(0))).sum(), n)
 print("read nothing else")
 """
 
@@ -226,7 +233,7 @@ def test_a_table_away_from_zero_and_absent_rows_tell_the_same(kind, structure, d
         (some, w, 0 * far),
     ):
         visit = visit_of(normals, reference, log_weights, kind)
-        found.append(visit.totals(visit.sums(rows.astype(kind), weights, SOFT, np.empty(0))))
+        found.append(visit.totals(told(visit, rows.astype(kind), weights)))
     for other in found[1:]:
         for a, b in zip(found[0], other, strict=True):
             assert np.allclose(
@@ -242,7 +249,7 @@ def test_what_an_absent_row_holds_is_nowhere_in_the_sums(kind, structure):
     x, w = rng.normal(size=(400, 36)).astype(kind), np.ones(400)
     x[TILE], w[TILE] = np.inf, 0.0
     visit = visit_of(components(rng, 36, 3, structure), np.zeros(36), np.log(np.full(3, 1 / 3)), kind)
-    assert np.isfinite(visit.sums(x, w, SOFT, np.empty(0))).all()
+    assert np.isfinite(told(visit, x, w)).all()
 
 
 @EACH
@@ -253,7 +260,7 @@ def test_a_missing_cell_leaves_no_finite_likelihood(kind, structure, column):
     x = rng.normal(size=(150, 33)).astype(kind)
     x[140, column] = np.nan
     visit = visit_of(components(rng, 33, 3, structure), np.zeros(33), np.log(np.full(3, 1 / 3)), kind)
-    assert not np.isfinite(visit.sums(x, np.ones(150), SOFT, np.empty(0))[0])
+    assert not np.isfinite(told(visit, x, np.ones(150))[0])
 
 
 @EACH
@@ -269,8 +276,8 @@ def test_scatters_of_groups_to_which_many_or_few_rows_matter(kind, apart, d, k):
     x = x.astype(kind)
     log_weights = np.log(rng.dirichlet(np.ones(k)))
     visit = visit_of(normals, np.zeros(d), log_weights, kind)
-    found = visit.totals(visit.sums(x, w, SOFT, np.empty(0)))
-    scores = gaussian_log_density(x, np.zeros(d), normals) + log_weights
+    found = visit.totals(told(visit, x, w))
+    scores = gaussian_log_density(frozen(x), np.zeros(d), normals) + log_weights
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares *= w[:, None] / shares.sum(axis=1, keepdims=True)
     mass = shares.sum(axis=0)
@@ -304,13 +311,13 @@ def test_labels_are_the_largest_densities_or_say_that_they_are_not_sure(kind, st
     log_weights = np.log(rng.dirichlet(np.ones(k)))
     visit = visit_of(normals, np.zeros(d), log_weights, kind)
     notes = np.full(n, np.nan)
-    looked = visit.sums(x, w, LOOK, notes)[:2]
+    looked = told(visit, x, w, LOOK, notes)[:2]
     there = w > 0
-    scores = (gaussian_log_density(x, np.zeros(d), normals) + log_weights)[there]
+    scores = (gaussian_log_density(frozen(x), np.zeros(d), normals) + log_weights)[there]
     sure = notes[there] >= 0
     assert sure.mean() > 0.99
     assert np.array_equal(notes[there][sure], scores.argmax(axis=1)[sure])
-    assert np.array_equal(looked, visit.sums(x, w, SOFT, np.empty(0))[:2])
+    assert np.array_equal(looked, told(visit, x, w)[:2])
 
 
 @EACH
@@ -322,7 +329,7 @@ def test_a_row_between_two_groups_is_not_decided(kind, d):
     x[:, 0] = 0.0
     notes = np.empty(300)
     visit = visit_of(Normals(means, np.ones((2, 1))), np.zeros(d), np.log([0.5, 0.5]), kind)
-    visit.sums(x, np.ones(300), LOOK, notes)
+    told(visit, x, np.ones(300), LOOK, notes)
     assert (notes < 0).all()
 
 
@@ -335,7 +342,7 @@ def test_a_group_that_nobody_wants_gets_nothing(kind, structure):
     with np.errstate(divide="ignore"):
         log_weights = np.log([0.5, 0.5, 0.0])
     visit = visit_of(normals, np.zeros(40), log_weights, kind)
-    found = visit.totals(visit.sums(rng.normal(size=(150, 40)).astype(kind), np.ones(150), SOFT, np.empty(0)))
+    found = visit.totals(told(visit, rng.normal(size=(150, 40)).astype(kind), np.ones(150)))
     assert found.mass[2] == 0.0
     assert np.isfinite(found.log_likelihood)
     assert np.isclose(found.mass.sum(), 150.0, rtol=1e-6)
