@@ -1,4 +1,4 @@
-"""Rows with missing cells and normal components: density, shares and statistic, pattern by pattern (``missing``).
+"""Rows with missing cells and normal components: density, shares and statistic (``missing`` has the algebra).
 
 ``y`` are rows as offsets from the family's reference, NaN where a cell is missing. Diagonal components need no
 patterns: a missing cell is left out of the density, and the statistic takes the mean and variance of its column.
@@ -13,7 +13,7 @@ from asterism.families.assignment import assign
 from asterism.families.base import Array
 from asterism.families.gaussian_params import GaussianParams
 from asterism.families.gaussian_statistic import Form, GaussianStatistic, in_form
-from asterism.families.missing import LOG_2_PI, Conditional, Gathered, chunks, patterns
+from asterism.families.missing import LOG_2_PI, Gathered, chunks, views
 
 
 def log_density_of(params: GaussianParams, y: Array) -> Array:
@@ -25,10 +25,8 @@ def log_density_of(params: GaussianParams, y: Array) -> Array:
             heights = np.where(np.isnan(z), 0.0, np.log(params.factors) - 0.5 * LOG_2_PI)
             out[rows] = heights.sum(axis=2) - 0.5 * np.nansum(z * z, axis=2)
         return out
-    for seen, members in patterns(y):
-        conditional = Conditional.of(params.means, params.matrices, seen)
-        for part in chunks(len(members), out.shape[1] * y.shape[1]):
-            out[members[part]] = conditional.log_density(y[members[part]])
+    for view, members in views(params, y):
+        out[members] = view.log_density(y[members])
     return out
 
 
@@ -36,12 +34,11 @@ def statistic_of(params: GaussianParams, y: Array, mass: Array, form: Form) -> G
     """The statistic of rows with shares ``mass`` (n, k); missing cells are what ``params`` expect."""
     if form in ("diag", "round"):
         return _diagonal_statistic(params, y, mass, form)
-    gathered = Gathered.empty(*params.means.shape)
-    for seen, rows in patterns(y):
-        if seen.all():
-            gathered.add_complete(params.means, y[rows], mass[rows])
-        else:
-            gathered.add(Conditional.of(params.means, params.matrices, seen), y[rows], mass[rows])
+    gathered, gaps = Gathered.empty(*params.means.shape), np.isnan(y).any(axis=1)
+    gathered.add_complete(params.means, y[~gaps], mass[~gaps])
+    y, mass = y[gaps], mass[gaps]
+    for view, rows in views(params, y):
+        gathered.add(view, y[rows], mass[rows])
     return _told(params, gathered, form)
 
 
@@ -54,31 +51,27 @@ def pass_over(
     assignment: str,
     draws: Vector | None,
 ) -> tuple[Vector, float, GaussianStatistic]:
-    """Shares, what they climb, and the statistic; the algebra of a pattern serves all three."""
+    """Shares, what they climb, and the statistic; one view serves all three."""
     if params.covariances.diagonal:
         r, climbed = assign(log_density_of(params, y) + log_weights, assignment, draws)
         statistic = _diagonal_statistic(params, y, r * w[:, None], form)
         return statistic.mass, float(w @ climbed), statistic
     gathered, total = Gathered.empty(*params.means.shape), 0.0
-    for seen, rows in patterns(y):
-        conditional = Conditional.of(params.means, params.matrices, seen)
-        scores = conditional.log_density(y[rows]) + log_weights
+    for view, rows in views(params, y):
+        scores = view.log_density(y[rows]) + log_weights
         r, climbed = assign(scores, assignment, None if draws is None else draws[rows])
-        gathered.add(conditional, y[rows], r * w[rows, None])
+        gathered.add(view, y[rows], r * w[rows, None])
         total += float(w[rows] @ climbed)
     return gathered.mass, total, _told(params, gathered, form)
 
 
 def fill_in(params: GaussianParams, y: Array, r: Array) -> None:
     """Missing cells of ``y`` become sum_c r_c E[x_m | x_o, c], in place."""
-    for seen, members in patterns(y):
-        if seen.all():
-            continue
-        conditional = Conditional.of(params.means, params.matrices, seen)
-        for part in chunks(len(members), r.shape[1] * y.shape[1]):
-            at = members[part]
-            filled = conditional.deviations(y[at]) + params.means[:, None, :]
-            y[at] = np.einsum("nk,knd->nd", r[at], filled)
+    gaps = np.flatnonzero(np.isnan(y).any(axis=1))
+    for view, rows in views(params, y[gaps]):
+        at = gaps[rows]
+        filled = view.deviations(y[at]) + params.means[:, None, :]
+        y[at] = np.einsum("nk,knd->nd", r[at], filled)
 
 
 def _told(params: GaussianParams, gathered: Gathered, form: Form) -> GaussianStatistic:

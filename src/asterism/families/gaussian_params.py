@@ -46,6 +46,11 @@ class GaussianParams:
         matrices = self.covariances.full()
         return matrices[:1] if self.covariances.structure == "EEE" else matrices
 
+    @cached_property
+    def whiteners(self) -> Array:
+        """(k, d, d) W, or (1, d, d) for one that all share, also of diagonal components."""
+        return self.covariances.distinct_inverse_factors()
+
 
 def usable_variances(variances: Vector) -> Vector:
     """Variances of columns with something in the place of 0: a constant column has no unit of its own."""

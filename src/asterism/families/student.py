@@ -34,7 +34,7 @@ from asterism.families.covariance import FLOOR, estimate
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_params import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic, as_diagonals, in_form
-from asterism.families.missing import Conditional, Gathered, chunks, patterns
+from asterism.families.missing import Gathered, View, views
 from asterism.families.priors import shrink
 
 FEWEST, MOST, FIRST = 0.5, 1000.0, 10.0  # degrees of freedom: limits, and where they start
@@ -104,10 +104,8 @@ class StudentFamily:
         """(n, k) log p of the cells that are there."""
         y = self._offsets(block)
         out = np.empty((len(y), len(params.degrees)))
-        for seen, rows in patterns(y):
-            conditional = Conditional.of(params.normal.means, params.normal.matrices, seen)
-            for part in chunks(len(rows), out.shape[1] * y.shape[1]):
-                out[rows[part]] = _log_t(conditional, params.degrees, y[rows[part]])
+        for view, rows in views(params.normal, y):
+            out[rows] = _log_t(view, params.degrees, y[rows])
         return out
 
     def log_prior(self, params: StudentParams) -> float:
@@ -124,20 +122,17 @@ class StudentFamily:
         k, d = params.normal.means.shape
         y, degrees = self._offsets(block), params.degrees
         gathered, logs, total = Gathered.empty(k, d), np.zeros(k), np.zeros(k)
-        for seen, rows in patterns(y):
-            if not seen.any():
+        for view, rows in views(params.normal, y):
+            p, m = view.observed, mass[rows]
+            if not p:
                 continue  # such rows say nothing
-            conditional = Conditional.of(params.normal.means, params.normal.matrices, seen)
-            for part in chunks(len(rows), k * d):
-                at = rows[part]
-                m, p = mass[at], int(seen.sum())
-                far = degrees + _squares(conditional, y[at])  # (n, k) v + D
-                u = (degrees + p) / far
-                logs += (m * (psi((degrees + p) / 2) - np.log(far / 2) - u)).sum(axis=0)
-                gathered.add(conditional, y[at], m * u)
-                # what ``add`` took for missing cells was weighted by u, but their share is 1
-                gathered.scatters += conditional.spread((m - m * u).sum(axis=0))
-                total += m.sum(axis=0)
+            far = degrees + view.squares(y[rows])  # (n, k) v + D
+            u = (degrees + p) / far
+            logs += (m * (psi((degrees + p) / 2) - np.log(far / 2) - u)).sum(axis=0)
+            gathered.add(view, y[rows], m * u)
+            # what ``add`` took for missing cells was weighted by u, but their share is 1
+            gathered.scatters += view.spread(m - m * u)
+            total += m.sum(axis=0)
         scatters = in_form(gathered.scatters, self.normal.form)
         normal = GaussianStatistic.about(params.normal.means, gathered.mass, gathered.sums, scatters)
         return StudentStatistic(total, logs, normal)
@@ -212,18 +207,11 @@ class StudentFamily:
         return np.subtract(block.rows, self.normal.reference, dtype=np.float64)
 
 
-def _squares(conditional: Conditional, y: Array) -> Array:
-    """(n, k) D of the cells that are there."""
-    z = conditional.deviations(y)[:, :, conditional.seen] @ conditional.whitener.transpose(0, 2, 1)
-    return np.asarray(np.einsum("kno,kno->nk", z, z))
-
-
-def _log_t(conditional: Conditional, v: Vector, y: Array) -> Array:
+def _log_t(view: View, v: Vector, y: Array) -> Array:
     """(n, k) log p."""
-    p = int(conditional.seen.sum())
-    heights = np.log(np.diagonal(conditional.whitener, axis1=1, axis2=2)).sum(axis=1)
-    constant = gammaln((v + p) / 2) - gammaln(v / 2) - p / 2 * np.log(v * np.pi) + heights
-    return np.asarray(constant - (v + p) / 2 * np.log1p(_squares(conditional, y) / v))
+    p = view.observed
+    constant = gammaln((v + p) / 2) - gammaln(v / 2) - p / 2 * np.log(v * np.pi) + view.heights
+    return np.asarray(constant - (v + p) / 2 * np.log1p(view.squares(y) / v))
 
 
 def _root(mean_log: float) -> float:
