@@ -1,0 +1,41 @@
+// Scratch memory of a kernel: asked for once a call, given back at its end, aligned to cache lines.
+#pragma once
+#include <cstdlib>
+#include <new>
+
+#ifdef ISA
+namespace ISA {
+namespace {
+#endif
+
+inline long round_up(long n, long multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+// `count` numbers, not set to anything
+template <class T> class Scratch {
+ public:
+  explicit Scratch(long count)
+      : data_(static_cast<T*>(std::aligned_alloc(64, size_t(round_up(count > 0 ? count * long(sizeof(T)) : 1, 64))))),
+        count_(count) {
+    if (data_ == nullptr) throw std::bad_alloc();  // becomes MemoryError
+  }
+  Scratch(long count, T value) : Scratch(count) {
+    for (long i = 0; i < count; i++) data_[i] = value;
+  }
+  ~Scratch() { std::free(data_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  operator T*() { return data_; }
+  operator const T*() const { return data_; }
+  T* begin() { return data_; }
+  T* end() { return data_ + count_; }
+
+ private:
+  T* data_;
+  long count_;
+};
+
+#ifdef ISA
+}  // namespace
+}  // namespace ISA
+#endif
