@@ -93,7 +93,7 @@ def compiler() -> str | None:
         return None  # /usr/bin/c++ is there, but only asks to install one
     for name in FOUND_BY_NAME:
         if shutil.which(name) and _compiles(name):
-            # The first is CMake's own choice on Unix; on Windows that would be Microsoft's, without vector extensions.
+            # c++ is CMake's own choice on Unix; on Windows that would be Microsoft's, without vector extensions.
             return name if os.name == "nt" else "" if name == "c++" else shutil.which(name)
     return None
 
