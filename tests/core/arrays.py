@@ -18,14 +18,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 
 CACHE_LINE = 64  # bytes
 LONGEST_VECTOR = 16  # float32 in 64 bytes
 LENGTHS = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 129)  # 4, 8 and 16 lanes, and one to either side
 
-Arrays = Callable[..., Any]
+Kernel = Callable[..., Any]
 
 
 # --- strategies -------------------------------------------------------------------------------------------------
@@ -121,17 +120,23 @@ def _between_elements(x: Any) -> Any:
     return shifted
 
 
-def assert_refused(call: Arrays, *arrays: Any) -> None:
+def assert_refused(call: Kernel, *arrays: Any) -> None:
     """Each of the arrays, in every foreign form, is a TypeError or a ValueError; as they are, they are not."""
     call(*arrays)
     for i, x in enumerate(arrays):
         for what, bad in foreign(x):
-            with pytest.raises((TypeError, ValueError)):
-                call(*arrays[:i], bad, *arrays[i + 1 :])
-                pytest.fail(f"argument {i} was taken {what}")
+            assert _is_refused(call, *arrays[:i], bad, *arrays[i + 1 :]), f"argument {i} was taken: {what}"
 
 
-def assert_same_anywhere(call: Arrays, *arrays: Any) -> None:
+def _is_refused(call: Kernel, *arrays: Any) -> bool:
+    try:
+        call(*arrays)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def assert_same_anywhere(call: Kernel, *arrays: Any) -> None:
     """The same bits from read-only arrays, and wherever in memory the arrays lie and whatever lies beside them."""
     expected = _bits(call(*arrays))
     assert _bits(call(*map(frozen, arrays))) == expected
