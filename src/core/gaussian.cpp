@@ -1,0 +1,563 @@
+// One pass of normal mixtures over a block of rows: features -> product -> row rule -> product back.
+//
+//   s_c = log pi_c p_c(x)              scores: linear in features of y = x - centre, or from differences x - mean_c
+//   r_c = exp(s_c) / sum_b exp(s_b)    row rule: soft, or 1 for the largest, or 1 for one that is drawn
+//   sum_n w_n r_nc (1, z, z z')        product back: z = y, or x - mean_c where scores are from differences
+//
+// form          features, scores linear in them                  z z' that is added up
+// tied          (1, y)                                           y y', once for all components: it does not depend on r
+// round         (1, y, |y|^2 / 2)                                |y|^2 / 2
+// diagonal      (1, y, y^2)                                      y^2
+// quadratic     (1, y, y_a y_b for b <= a)                       y_a y_b
+// full          |W_c (x - mean_c)|^2, W_c lower triangular       (x - mean_c)_a (x - mean_c)_b for b <= a
+// differences   |(x - mean_c) s_c|^2                             (x - mean_c)^2
+//
+// Linear forms lose digits where means are many standard deviations from the centre, or columns nearly dependent: who
+// chooses the form, and float32 or float64, is families/gaussian_pass.py. In tied scores the term that all components
+// of a row share, -|W y|^2 / 2, is left out; its sum over rows follows from the scatter.
+// Several mixtures may be taken at once: their components stand one below the other, mixture i from starts[i] on.
+#include <cstdint>
+
+#include "variants.hpp"
+
+enum class Form { tied, round, diagonal, quadratic, full, differences };
+enum class Assignment { soft, hard, drawn };
+
+struct Mixtures {
+  Form form;
+  bool single;            // whether float32 is precise enough
+  long d, k, count;       // columns; components of all mixtures; mixtures
+  const int64_t* starts;  // (count + 1)
+  const double* centre;   // (d)
+  const double* lines;    // (k, p) of linear forms; (k, 1) log pi_c p_c(mean_c) of others
+  const double* means;    // (k, d) from the centre, of forms by differences
+  const double* factors;  // (k, d, d) W, or (k, d) 1 / standard deviations
+};
+
+struct Outputs {  // each may be left out, but for the totals
+  double* totals;   // (count, 2) added to: sum w log sum_c exp(s_c), and sum w max_c s_c
+  double* sums;     // (k, moments) added to
+  double* common;   // (d (d + 1) / 2) added to: the scatter of tied forms
+  int32_t* labels;  // (n) the component of the largest score; one mixture only
+  double* scores;   // (n, k)
+};
+
+struct Rule {
+  Assignment assignment;
+  const double* weights;  // (n)
+  const double* draws;    // (n) numbers of [0, 1), for drawn
+};
+
+inline long triangle(long d) { return d * (d + 1) / 2; }
+
+// Numbers of `sums` a component: mass, sums, squares
+inline long moments_of(Form form, long d) {
+  switch (form) {
+    case Form::tied: return 1 + d;
+    case Form::round: return 2 + d;
+    case Form::diagonal:
+    case Form::differences: return 1 + 2 * d;
+    default: return 1 + d + triangle(d);
+  }
+}
+
+struct GaussianKernels {
+  void (*pass32)(const Mixtures&, const float* rows, long n, const Rule&, const Outputs&);
+  void (*pass64)(const Mixtures&, const double* rows, long n, const Rule&, const Outputs&);
+};
+DECLARE_VARIANTS(GaussianKernels, gaussian_kernels)
+
+#ifdef ISA
+#include "products.hpp"
+
+namespace ISA {
+namespace {
+
+constexpr long TILE_BYTES = 192 << 10;  // measured: features and shares of a tile stay in the second cache
+constexpr long MOST_SLABS = 8;
+constexpr long LANE_ROWS = 64;  // derived: sums of so many rows in float32 lose less than half a digit more than one
+
+// Rows of either type as a slab of T about the centre
+template <class T> struct Rows {
+  const char* data;
+  long row_bytes, n, d;
+  const double* centre;
+  void (*transpose_rows)(const void*, long, long, const double*, T*);
+  void (*copy_rows)(const void*, long, long, const double*, T*);
+
+  long count(long i) const { return smaller(n - i, SLAB<T>); }
+  void transposed(long i, T* out) const { transpose_rows(data + i * row_bytes, count(i), d, centre, out); }
+  void copied(long i, T* out) const { copy_rows(data + i * row_bytes, count(i), d, centre, out); }
+};
+
+template <class Row, class T> void transpose_rows(const void* x, long rows, long d, const double* centre, T* out) {
+  transpose_slab<Row, T>(static_cast<const Row*>(x), rows, d, centre, out);
+}
+template <class Row, class T> void copy_rows(const void* x, long rows, long d, const double* centre, T* out) {
+  using W = Wider<Row, T>;
+  const Row* row = static_cast<const Row*>(x);
+  for (long i = 0; i < rows; i++, row += d, out += d)
+    for (long j = 0; j < d; j++) out[j] = T(W(row[j]) - W(centre[j]));
+}
+
+// --- features ---
+
+// phi[0] = 1, phi[1..d] = y, and what the form adds
+template <class T> void write_features(Form form, const Rows<T>& rows, long i, T* phi) {
+  constexpr long R = SLAB<T>, L = LANES<T>;
+  const long d = rows.d;
+  T *y = phi + R, *more = y + d * R;
+  for (long t = 0; t < R; t++) phi[t] = T(1);
+  rows.transposed(i, y);
+  if (form == Form::round)
+    for (long t = 0; t < R; t += L) {
+      Vec<T> square = {};
+      for (long j = 0; j < d; j++) square += load(y + j * R + t) * load(y + j * R + t);
+      store(more + t, square * T(0.5));
+    }
+  else if (form == Form::diagonal)
+    for (long t = 0; t < d * R; t += L) store(more + t, load(y + t) * load(y + t));
+  else if (form == Form::quadratic)
+    for (long a = 0; a < d; a++)
+      for (long b = 0; b <= a; b++, more += R)
+        for (long t = 0; t < R; t += L) store(more + t, load(y + a * R + t) * load(y + b * R + t));
+}
+
+// --- row rule ---
+
+// log sum_c exp(s_c) = best + log sum_c exp(s_c - best); shares below 2^-57 (float32: 2^-36) are none.
+// Scores (k, SLAB) of one mixture become w r in place. A row that no component can have made is shared evenly.
+template <class T>
+void apply_rule(T* s, long k, const T* weights, const T* draws, Assignment assignment, int32_t* labels, double* totals) {
+  constexpr int L = LANES<T>;
+  constexpr long R = SLAB<T>;
+  using Wide = vector<double, L>;
+  const Vec<T> cut = splat<T>(Series<T>::cut), nowhere = splat<T>(-__builtin_inf());
+  Wide sum = {}, best_sum = {};
+  for (long i = 0; i < R; i += L) {
+    Vec<T> best = load(s + i), sum_exp = {};
+    for (long c = 1; c < k; c++) best = maximum(best, load(s + c * R + i));
+    IntVec<T> label = {};
+    if (labels != nullptr || assignment == Assignment::hard) {
+      for (long c = k - 1; c >= 0; c--) label = load(s + c * R + i) == best ? IntVec<T>{} + Int<T>(c) : label;
+      if (labels != nullptr)
+        for (int l = 0; l < L; l++) labels[i + l] = int32_t(label[l]);
+    }
+    for (long c = 0; c < k; c++) {
+      const Vec<T> x = load(s + c * R + i) - best;
+      Vec<T> e = exponential<T>(maximum(x, cut));
+      e = x > cut ? e : Vec<T>{};
+      sum_exp += e;
+      store(s + c * R + i, e);
+    }
+    const IntVec<T> lost = best == nowhere;
+    const Vec<T> height = lost ? best : best + logarithm<T>(sum_exp);
+    const Vec<T> w = load(weights + i), scale = w / sum_exp;
+    const IntVec<T> absent = w == T(0);
+    sum += __builtin_convertvector(absent ? Vec<T>{} : w * height, Wide);
+    best_sum += __builtin_convertvector(absent ? Vec<T>{} : w * best, Wide);
+    if (assignment == Assignment::hard) {
+      for (long c = 0; c < k; c++)
+        store(s + c * R + i, label == IntVec<T>{} + Int<T>(c) ? w : Vec<T>{});
+    } else if (assignment == Assignment::drawn) {
+      const Vec<T> u = load(draws + i) * sum_exp;
+      Vec<T> reached = {};
+      IntVec<T> free = IntVec<T>{} - Int<T>(1);  // rows without a component yet: the last one takes them
+      for (long c = 0; c < k; c++) {
+        reached += load(s + c * R + i);
+        const IntVec<T> taken = c + 1 == k ? free : free & (u < reached);
+        store(s + c * R + i, taken ? w : Vec<T>{});
+        free &= ~taken;
+      }
+    } else {
+      for (long c = 0; c < k; c++)
+        store(s + c * R + i, lost ? w * T(1.0 / double(k)) : load(s + c * R + i) * scale);
+    }
+  }
+  for (int l = 0; l < L; l++) totals[0] += sum[l], totals[1] += best_sum[l];
+}
+
+// The rule for a slab of all mixtures, and what is asked for of its scores
+template <class T> class RowRule {
+ public:
+  RowRule(const Mixtures& model, long n, const Rule& rule, const Outputs& out)
+      : model_(model), rule_(rule), out_(out), n_(n), weights_(SLAB<T>), draws_(SLAB<T>), labels_(SLAB<T>) {}
+
+  // Whether shares are wanted
+  bool apply(long first, T* scores) {
+    constexpr long R = SLAB<T>;
+    const long rows = smaller(n_ - first, R);
+    if (out_.scores != nullptr)
+      for (long i = 0; i < rows; i++)
+        for (long c = 0; c < model_.k; c++) out_.scores[(first + i) * model_.k + c] = double(scores[c * R + i]);
+    if (out_.totals == nullptr) return false;
+    for (long i = 0; i < R; i++) {
+      weights_[i] = i < rows ? T(rule_.weights[first + i]) : T(0);
+      draws_[i] = i < rows && rule_.draws != nullptr ? T(rule_.draws[first + i]) : T(0);
+    }
+    int32_t* labels = out_.labels == nullptr ? nullptr : static_cast<int32_t*>(labels_);
+    for (long m = 0; m < model_.count; m++) {
+      const long a = model_.starts[m], b = model_.starts[m + 1];
+      apply_rule<T>(scores + a * R, b - a, weights_, draws_, rule_.assignment, labels, out_.totals + 2 * m);
+    }
+    for (long i = 0; labels != nullptr && i < rows; i++) out_.labels[first + i] = labels[i];
+    return out_.sums != nullptr;
+  }
+  const T* weights() const { return weights_; }
+
+ private:
+  const Mixtures& model_;
+  const Rule& rule_;
+  const Outputs& out_;
+  long n_;
+  Scratch<T> weights_, draws_;
+  Scratch<int32_t> labels_;
+};
+
+// --- product back ---
+
+// sum r (1, z, z z') of every component: rows that have a share wait until they fill a tile of its own
+template <class T> class Scatters {
+ public:
+  Scatters(long k, long d)
+      : k_(k), d_(d), pitch_(round_up(d + 1, PANEL<T>)), sums_(k * (d + 1) * pitch_, 0.0), waiting_(k * ROWS * pitch_, T(0)),
+        shares_(k * ROWS), counts_(k, 0), left_(ROWS * OUTER_WIDTH) {}
+
+  // A row y (d) about the mean (d) of component c
+  void add(long c, T share, const T* y, const T* mean) {
+    T* to = waiting_ + c * ROWS * pitch_ + counts_[c] * PANEL<T>;
+    for (long j = 0; j < d_; j += PANEL<T>, to += ROWS * PANEL<T>) {
+      const long width = smaller(d_ - j, PANEL<T>);
+      for (long l = 0; l < width; l++) to[l] = y[j + l] - mean[j + l];
+    }
+    waiting_[c * ROWS * pitch_ + counts_[c] * PANEL<T> + d_ / PANEL<T> * PANEL<T> * ROWS + d_ % PANEL<T>] = T(1);
+    shares_[c * ROWS + counts_[c]] = share;
+    if (++counts_[c] == ROWS) multiply(c);
+  }
+
+  // Added to (k, 1 + d + d (d + 1) / 2): mass, sums, lower triangles
+  void finish(double* out) {
+    for (long c = 0; c < k_; c++) {
+      multiply(c);
+      const double* S = sums_ + c * (d_ + 1) * pitch_;
+      *out++ += S[d_ * pitch_ + d_];
+      for (long j = 0; j < d_; j++) *out++ += S[d_ * pitch_ + j];
+      for (long a = 0; a < d_; a++)
+        for (long b = 0; b <= a; b++) *out++ += S[a * pitch_ + b];
+    }
+  }
+
+ private:
+  static constexpr long ROWS = LANE_ROWS;
+  long k_, d_, pitch_;
+  Scratch<double> sums_;   // (k, d + 1, pitch), the last line and column for the 1
+  Scratch<T> waiting_;     // (k, panels, ROWS, PANEL) rows (z, 1)
+  Scratch<T> shares_;      // (k, ROWS)
+  Scratch<long> counts_;   // (k) rows that wait
+  Scratch<T> left_;
+
+  __attribute__((noinline)) void multiply(long c) {
+    const WaitingRows<T> rows{waiting_ + c * ROWS * pitch_, shares_ + c * ROWS, ROWS, counts_[c], d_ + 1};
+    add_outer<T>(rows, sums_ + c * (d_ + 1) * pitch_, pitch_, left_);
+    counts_[c] = 0;
+  }
+};
+
+// sum_i shares[c, i] features[j, i] over the slabs of a block, in lanes until enough rows have been added
+template <class T> class Sums {
+ public:
+  Sums(long k, long p, int width) : k_(k), p_(p), width_(width), lanes_(round_up(k, width) * p, Vec<T>{}), sums_(k * p, 0.0) {}
+
+  void add(const T* shares, long shares_slab, const T* features, long slabs) {
+    with_width(width_, [&](auto width) {
+      for (long c = 0; c < k_; c += width)
+        for (long j = 0; j < p_;)
+          with_count<SLAB_VECTORS>(p_ - j, [&](auto count) {
+            add_products<T, width, count>(shares + c * SLAB<T>, shares_slab, features + j * SLAB<T>, p_ * SLAB<T>, slabs,
+                                          lanes_ + c * p_ + j, p_);
+            j += count;
+          });
+    });
+    pending_ += slabs * SLAB_VECTORS;
+    if (sizeof(T) == 4 && pending_ >= LANE_ROWS) add_lanes();
+  }
+  void finish(double* out) {
+    add_lanes();
+    for (long i = 0; i < k_ * p_; i++) out[i] += sums_[i];
+  }
+
+ private:
+  long k_, p_;
+  int width_;
+  long pending_ = 0;  // rows that were added to a lane
+  Scratch<Vec<T>> lanes_;
+  Scratch<double> sums_;
+
+  void add_lanes() {
+    for (long i = 0; i < k_ * p_; i++) sums_[i] += total<T>(lanes_[i]), lanes_[i] = Vec<T>{};
+    pending_ = 0;
+  }
+};
+
+// --- the passes ---
+
+// strips[(c / width * p + j) * width + c % width] = lines[c, j]; nothing in lines past the last
+template <class T> void pack_strips(const double* lines, long k, long p, int width, T* strips) {
+  for (long c = 0; c < round_up(k, width); c++)
+    for (long j = 0; j < p; j++) strips[(c / width * p + j) * width + c % width] = c < k ? T(lines[c * p + j]) : T(0);
+}
+
+template <class T> void linear_pass(const Mixtures& model, const Rows<T>& rows, const Rule& rule, const Outputs& out) {
+  constexpr long R = SLAB<T>;
+  const long d = model.d, k = model.k, p = moments_of(model.form, d), n = rows.n;
+  const int width = strip_width(k);
+  const long K = round_up(k, width);
+  const long fitting = TILE_BYTES / ((p + K) * R * long(sizeof(T)));
+  const long slabs = fitting < 1 ? 1 : smaller(fitting, MOST_SLABS);
+  Scratch<T> strips(K * p), features(slabs * p * R), scores(slabs * K * R), row(R * d), zero(d, T(0));
+  pack_strips(model.lines, k, p, width, static_cast<T*>(strips));
+  RowRule<T> row_rule(model, n, rule, out);
+  Sums<T> sums(k, p, width);
+  Scatters<T> common(1, out.common == nullptr ? 0 : d);
+  for (long first = 0; first < n; first += slabs * R) {
+    const long here = (smaller(n - first, slabs * R) + R - 1) / R;
+    bool shared = false;
+    for (long s = 0; s < here; s++) {
+      T *phi = features + s * p * R, *score = scores + s * K * R;
+      const long i = first + s * R;
+      write_features(model.form, rows, i, phi);
+      with_width(width, [&](auto known) {
+        constexpr int WIDTH = decltype(known)::value;
+        for (long c = 0; c < K; c += WIDTH)
+          multiply_strip<T, WIDTH>(strips + c * p, phi, p, [&](auto& products) {
+            UNROLL for (int a = 0; a < WIDTH; a++)
+              UNROLL for (int v = 0; v < SLAB_VECTORS; v++)
+                store(score + (c + a) * R + v * LANES<T>, products[a][v]);
+          });
+      });
+      shared = row_rule.apply(i, score);
+      if (out.common != nullptr) {
+        rows.copied(i, row);
+        for (long t = 0; t < rows.count(i); t++) common.add(0, row_rule.weights()[t], row + t * d, zero);
+      }
+    }
+    if (shared) sums.add(scores, K * R, features, here);
+  }
+  if (out.sums != nullptr) sums.finish(out.sums);
+  if (out.common != nullptr) {
+    Scratch<double> moments(1 + d + triangle(d), 0.0);
+    common.finish(moments);
+    for (long i = 0; i < triangle(d); i++) out.common[i] += moments[1 + d + i];
+  }
+}
+
+// Lines of W_c in strips, each as far as any of its lines goes
+template <class T> void pack_triangles(const double* factors, long k, long d, int width, T* strips) {
+  for (long c = 0; c < k; c++)
+    for (long a = 0; a < d; a += width)
+      for (long j = 0; j < smaller(a + width, d); j++)
+        for (int l = 0; l < width; l++) *strips++ = a + l < d ? T(factors[(c * d + a + l) * d + j]) : T(0);
+}
+
+template <class T> void full_pass(const Mixtures& model, const Rows<T>& rows, const Rule& rule, const Outputs& out) {
+  constexpr long R = SLAB<T>, L = LANES<T>;
+  const long d = model.d, k = model.k, n = rows.n;
+  const int width = strip_width(d);
+  Scratch<T> strips(k * (d + width) * (d + width)), y(d * R), z(d * R), scores(k * R), row(R * d), means(k * d);
+  for (long i = 0; i < k * d; i++) means[i] = T(model.means[i]);
+  pack_triangles(model.factors, k, d, width, static_cast<T*>(strips));
+  RowRule<T> row_rule(model, n, rule, out);
+  Scatters<T> scatters(out.sums == nullptr ? 0 : k, d);
+  for (long first = 0; first < n; first += R) {
+    rows.transposed(first, y);
+    const T* strip = strips;
+    for (long c = 0; c < k; c++) {
+      for (long j = 0; j < d; j++)
+        for (long t = 0; t < R; t += L) store(z + j * R + t, load(y + j * R + t) - means[c * d + j]);
+      Vec<T> norm[SLAB_VECTORS] = {};
+      with_width(width, [&](auto known) {
+        constexpr int WIDTH = decltype(known)::value;
+        for (long a = 0; a < d; a += WIDTH) {
+          const long p = smaller(a + WIDTH, d);
+          multiply_strip<T, WIDTH>(strip, static_cast<const T*>(z), p, [&](auto& whitened) {
+            UNROLL for (int l = 0; l < WIDTH; l++)
+              UNROLL for (int v = 0; v < SLAB_VECTORS; v++) norm[v] += whitened[l][v] * whitened[l][v];
+          });
+          strip += p * WIDTH;
+        }
+      });
+      UNROLL for (int v = 0; v < SLAB_VECTORS; v++)
+        store(scores + c * R + v * L, T(model.lines[c]) - norm[v] * T(0.5));
+    }
+    if (!row_rule.apply(first, scores)) continue;
+    rows.copied(first, row);
+    for (long c = 0; c < k; c++)
+      for (long t = 0; t < rows.count(first); t++)
+        if (scores[c * R + t] != T(0)) scatters.add(c, scores[c * R + t], row + t * d, means + c * d);
+  }
+  if (out.sums != nullptr) scatters.finish(out.sums);
+}
+
+template <class T> void differences_pass(const Mixtures& model, const Rows<T>& rows, const Rule& rule, const Outputs& out) {
+  constexpr long R = SLAB<T>, L = LANES<T>;
+  const long d = model.d, k = model.k, q = 1 + 2 * d, n = rows.n;
+  Scratch<T> y(d * R), scores(k * R);
+  Scratch<Vec<T>> sums(out.sums == nullptr ? 0 : k * q, Vec<T>{});
+  RowRule<T> row_rule(model, n, rule, out);
+  for (long first = 0; first < n; first += R) {
+    rows.transposed(first, y);
+    for (long c = 0; c < k; c++)
+      for (long t = 0; t < R; t += L) {
+        Vec<T> norm = {};
+        for (long j = 0; j < d; j++) {
+          const Vec<T> z = (load(y + j * R + t) - T(model.means[c * d + j])) * T(model.factors[c * d + j]);
+          norm += z * z;
+        }
+        store(scores + c * R + t, T(model.lines[c]) - norm * T(0.5));
+      }
+    if (!row_rule.apply(first, scores)) continue;
+    for (long c = 0; c < k; c++)
+      for (long t = 0; t < R; t += L) {
+        const Vec<T> r = load(scores + c * R + t);
+        Vec<T>* S = sums + c * q;
+        S[0] += r;
+        for (long j = 0; j < d; j++) {
+          const Vec<T> z = load(y + j * R + t) - T(model.means[c * d + j]);
+          S[1 + j] += r * z;
+          S[1 + d + j] += r * z * z;
+        }
+      }
+  }
+  for (long i = 0; out.sums != nullptr && i < k * q; i++) out.sums[i] += total<T>(sums[i]);
+}
+
+template <class Row, class T>
+void pass_in(const Mixtures& model, const Row* x, long n, const Rule& rule, const Outputs& out) {
+  const Rows<T> rows{reinterpret_cast<const char*>(x), model.d * long(sizeof(Row)), n, model.d, model.centre,
+                     transpose_rows<Row, T>, copy_rows<Row, T>};
+  if (model.form == Form::full)
+    full_pass<T>(model, rows, rule, out);
+  else if (model.form == Form::differences)
+    differences_pass<T>(model, rows, rule, out);
+  else
+    linear_pass<T>(model, rows, rule, out);
+}
+
+template <class Row> void pass(const Mixtures& model, const Row* x, long n, const Rule& rule, const Outputs& out) {
+  if (model.single)
+    pass_in<Row, float>(model, x, n, rule, out);
+  else
+    pass_in<Row, double>(model, x, n, rule, out);
+}
+
+}  // namespace
+const GaussianKernels gaussian_kernels = {pass<float>, pass<double>};
+}  // namespace ISA
+
+#else
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
+#include "border.hpp"
+
+// Mixtures as Python gives them: checked once, for all blocks of a step
+class CheckedMixtures {
+ public:
+  CheckedMixtures(int form, bool single, In<int64_t, 1> starts, In<double, 1> centre, In<double, 2> lines,
+                  std::optional<In<double, 2>> means, std::optional<In<double, 3>> factors)
+      : starts_(starts), centre_(centre), lines_(lines), means_(means), factors_(factors) {
+    require(form >= 0 && form <= int(Form::differences), "form must be one of the six");
+    const Form kind = Form(form);
+    const long d = long(centre.size()), k = long(lines.shape(0)), count = long(starts.size()) - 1;
+    require(d >= 1 && k >= 1 && count >= 1, "at least one column, one component and one mixture are needed");
+    require(starts.data()[0] == 0 && starts.data()[count] == k, "starts must go from 0 to the number of components");
+    for (long i = 0; i < count; i++) require(starts.data()[i] < starts.data()[i + 1], "starts must rise");
+    const bool linear = kind != Form::full && kind != Form::differences;
+    require(long(lines.shape(1)) == (linear ? moments_of(kind, d) : 1), "lines must have a number a feature");
+    if (!linear) {
+      require(means && long(means->shape(0)) == k && long(means->shape(1)) == d, "means must be (k, d)");
+      require(factors && long(factors->shape(0)) == k && long(factors->shape(2)) == d &&
+                  long(factors->shape(1)) == (kind == Form::full ? d : 1),
+              "factors must be (k, d, d), or (k, 1, d) for differences");
+    }
+    model_ = {kind, single, d, k, count, starts.data(), centre.data(), lines.data(), linear ? nullptr : means->data(),
+              linear ? nullptr : factors->data()};
+  }
+  const Mixtures& model() const { return model_; }
+
+ private:
+  In<int64_t, 1> starts_;  // held as long as the model points into them
+  In<double, 1> centre_;
+  In<double, 2> lines_;
+  std::optional<In<double, 2>> means_;
+  std::optional<In<double, 3>> factors_;
+  Mixtures model_;
+};
+
+template <class Row> using Pass = void (*)(const Mixtures&, const Row*, long, const Rule&, const Outputs&);
+
+template <class Row>
+static nb::tuple summarize(Pass<Row> pass, const CheckedMixtures& checked, In<Row, 2> rows, In<double, 1> weights,
+                           int assignment, std::optional<In<double, 1>> draws, std::optional<Out<int32_t, 1>> labels) {
+  const Mixtures& model = checked.model();
+  const long n = long(rows.shape(0)), d = model.d;
+  require(long(rows.shape(1)) == d, "rows must have a cell a column");
+  require(long(weights.size()) == n, "weights must have a number a row");
+  require(assignment >= 0 && assignment <= int(Assignment::drawn), "assignment must be soft, hard or drawn");
+  require(Assignment(assignment) != Assignment::drawn || (draws && long(draws->size()) == n), "draws: a number a row");
+  require(!labels || (long(labels->size()) == n && model.count == 1), "labels: a number a row, of one mixture");
+  auto totals = new_array<double, 2>({size_t(model.count), 2});
+  auto sums = new_array<double, 2>({size_t(model.k), size_t(moments_of(model.form, d))});
+  auto common = new_array<double, 1>({model.form == Form::tied ? size_t(triangle(d)) : 0});
+  const Outputs out{totals.data(), sums.data(), model.form == Form::tied ? common.data() : nullptr,
+                    labels ? labels->data() : nullptr, nullptr};
+  const Rule rule{Assignment(assignment), weights.data(), draws ? draws->data() : nullptr};
+  const Row* x = rows.data();
+  {
+    nb::gil_scoped_release released;
+    pass(model, x, n, rule, out);
+  }
+  return nb::make_tuple(totals, sums, common);
+}
+
+template <class Row>
+static void score(Pass<Row> pass, const CheckedMixtures& checked, In<Row, 2> rows, Out<double, 2> scores) {
+  const Mixtures& model = checked.model();
+  const long n = long(rows.shape(0));
+  require(long(rows.shape(1)) == model.d, "rows must have a cell a column");
+  require(long(scores.shape(0)) == n && long(scores.shape(1)) == model.k, "scores must be (n, k)");
+  const Outputs out{nullptr, nullptr, nullptr, nullptr, scores.data()};
+  const Row* x = rows.data();
+  nb::gil_scoped_release released;
+  pass(model, x, n, Rule{Assignment::soft, nullptr, nullptr}, out);
+}
+
+template <class Row> static void bind_rows(nb::module_& m, Pass<Row> pass) {
+  m.def(
+      "gaussian_pass",
+      [pass](const CheckedMixtures& mixtures, In<Row, 2> rows, In<double, 1> weights, int assignment,
+             std::optional<In<double, 1>> draws, std::optional<Out<int32_t, 1>> labels) {
+        return summarize<Row>(pass, mixtures, rows, weights, assignment, draws, labels);
+      },
+      "mixtures"_a, "rows"_a, "weights"_a, "assignment"_a, "draws"_a = nb::none(), "labels"_a = nb::none(),
+      "Totals (mixtures, 2), sums (k, moments) and the common scatter of tied forms, of the rows of a block.");
+  m.def(
+      "gaussian_scores",
+      [pass](const CheckedMixtures& mixtures, In<Row, 2> rows, Out<double, 2> scores) {
+        score<Row>(pass, mixtures, rows, scores);
+      },
+      "mixtures"_a, "rows"_a, "scores"_a,
+      "log pi_c p_c(x) into scores (n, k); of tied forms without the term that all components of a row share.");
+}
+
+void bind_gaussian(nb::module_& m) {
+  const GaussianKernels& kernels = CHOSEN(GaussianKernels, gaussian_kernels);
+  nb::class_<CheckedMixtures>(m, "Mixtures", "Normal mixtures as a pass takes them; see src/core/gaussian.cpp.")
+      .def(nb::init<int, bool, In<int64_t, 1>, In<double, 1>, In<double, 2>, std::optional<In<double, 2>>,
+                    std::optional<In<double, 3>>>(),
+           "form"_a, "single"_a, "starts"_a, "centre"_a, "lines"_a, "means"_a = nb::none(), "factors"_a = nb::none());
+  bind_rows<float>(m, kernels.pass32);
+  bind_rows<double>(m, kernels.pass64);
+}
+#endif
