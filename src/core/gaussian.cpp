@@ -13,8 +13,8 @@
 // differences   |(x - mean_c) s_c|^2                             (x - mean_c)^2
 //
 // Linear forms lose digits where means are many standard deviations from the centre, or columns nearly dependent: who
-// chooses the form, and float32 or float64, is families/gaussian_pass.py. In tied scores the term that all components
-// of a row share, -|W y|^2 / 2, is left out; its sum over rows follows from the scatter.
+// chooses the form, and float32 or float64, is families/gaussian_pass.py. In tied forms the term that all components of
+// a row share, -|W y|^2 / 2, is left out of the totals (its sum over rows follows from the scatter), not of the scores.
 // Several mixtures may be taken at once: their components stand one below the other, mixture i from starts[i] on.
 #include <cstdint>
 
@@ -28,10 +28,10 @@ struct Mixtures {
   bool single;            // whether float32 is precise enough
   long d, k, count;       // columns; components of all mixtures; mixtures
   const int64_t* starts;  // (count + 1)
-  const double* centre;   // (d)
+  const double* centre;   // (2, d) a point near the rows, and the step from it to the centre
   const double* lines;    // (k, p) of linear forms; (k, 1) log pi_c p_c(mean_c) of others
   const double* means;    // (k, d) from the centre, of forms by differences
-  const double* factors;  // (k, d, d) W, or (k, d) 1 / standard deviations
+  const double* factors;  // (k, d, d) W, (count, d, d) of tied forms, or (k, d) 1 / standard deviations
 };
 
 struct Outputs {  // each may be left out, but for the totals
@@ -81,23 +81,23 @@ constexpr long LANE_ROWS = 64;  // derived: sums of so many rows in float32 lose
 template <class T> struct Rows {
   const char* data;
   long row_bytes, n, d;
-  const double* centre;
-  void (*transpose_rows)(const void*, long, long, const double*, T*);
-  void (*copy_rows)(const void*, long, long, const double*, T*);
+  Point centre;
+  void (*transpose_rows)(const void*, long, long, Point, T*);
+  void (*copy_rows)(const void*, long, long, Point, T*);
 
   long count(long i) const { return smaller(n - i, SLAB<T>); }
   void transposed(long i, T* out) const { transpose_rows(data + i * row_bytes, count(i), d, centre, out); }
   void copied(long i, T* out) const { copy_rows(data + i * row_bytes, count(i), d, centre, out); }
 };
 
-template <class Row, class T> void transpose_rows(const void* x, long rows, long d, const double* centre, T* out) {
+template <class Row, class T> void transpose_rows(const void* x, long rows, long d, Point centre, T* out) {
   transpose_slab<Row, T>(static_cast<const Row*>(x), rows, d, centre, out);
 }
-template <class Row, class T> void copy_rows(const void* x, long rows, long d, const double* centre, T* out) {
+template <class Row, class T> void copy_rows(const void* x, long rows, long d, Point centre, T* out) {
   using W = Wider<Row, T>;
   const Row* row = static_cast<const Row*>(x);
   for (long i = 0; i < rows; i++, row += d, out += d)
-    for (long j = 0; j < d; j++) out[j] = T(W(row[j]) - W(centre[j]));
+    for (long j = 0; j < d; j++) out[j] = T((W(row[j]) - W(centre.reference[j])) - W(centre.step[j]));
 }
 
 // --- features ---
@@ -307,6 +307,48 @@ template <class T> void pack_strips(const double* lines, long k, long p, int wid
     for (long j = 0; j < p; j++) strips[(c / width * p + j) * width + c % width] = c < k ? T(lines[c * p + j]) : T(0);
 }
 
+// Lines of W in strips, each as far as any of its lines goes; returns where the next matrix goes
+template <class T> T* pack_triangle(const double* factor, long d, int width, T* strips) {
+  for (long a = 0; a < d; a += width)
+    for (long j = 0; j < smaller(a + width, d); j++)
+      for (int l = 0; l < width; l++) *strips++ = a + l < d ? T(factor[(a + l) * d + j]) : T(0);
+  return strips;
+}
+inline long packed_length(long d, int width) { return (d + width) * (d + width); }  // or less
+
+// |W z|^2 of a slab z (d, SLAB); returns where the next matrix is
+template <class T> const T* square_norms(const T* strips, const T* z, long d, int width, Vec<T>* norms) {
+  UNROLL for (int v = 0; v < SLAB_VECTORS; v++) norms[v] = Vec<T>{};
+  with_width(width, [&](auto known) {
+    constexpr int WIDTH = decltype(known)::value;
+    for (long a = 0; a < d; a += WIDTH) {
+      const long p = smaller(a + WIDTH, d);
+      multiply_strip<T, WIDTH>(strips, z, p, [&](auto& whitened) {
+        UNROLL for (int l = 0; l < WIDTH; l++)
+          UNROLL for (int v = 0; v < SLAB_VECTORS; v++) norms[v] += whitened[l][v] * whitened[l][v];
+      });
+      strips += p * WIDTH;
+    }
+  });
+  return strips;
+}
+
+// The term that all components of a mixture share, where scores themselves are asked for
+template <class T> void add_common_term(const Mixtures& model, const T* y, T* scores) {
+  const int width = strip_width(model.d);
+  Scratch<T> strips(packed_length(model.d, width));
+  for (long m = 0; m < model.count; m++) {
+    Vec<T> norms[SLAB_VECTORS];
+    pack_triangle(model.factors + m * model.d * model.d, model.d, width, static_cast<T*>(strips));
+    square_norms<T>(strips, y, model.d, width, norms);
+    for (long c = model.starts[m]; c < model.starts[m + 1]; c++)
+      for (int v = 0; v < SLAB_VECTORS; v++) {
+        T* s = scores + c * SLAB<T> + v * LANES<T>;
+        store(s, load(s) - norms[v] * T(0.5));
+      }
+  }
+}
+
 template <class T> void linear_pass(const Mixtures& model, const Rows<T>& rows, const Rule& rule, const Outputs& out) {
   constexpr long R = SLAB<T>;
   const long d = model.d, k = model.k, p = moments_of(model.form, d), n = rows.n;
@@ -335,6 +377,7 @@ template <class T> void linear_pass(const Mixtures& model, const Rows<T>& rows, 
                 store(score + (c + a) * R + v * LANES<T>, products[a][v]);
           });
       });
+      if (model.form == Form::tied && out.scores != nullptr) add_common_term<T>(model, phi + R, score);
       shared = row_rule.apply(i, score);
       if (out.common != nullptr) {
         rows.copied(i, row);
@@ -351,21 +394,14 @@ template <class T> void linear_pass(const Mixtures& model, const Rows<T>& rows, 
   }
 }
 
-// Lines of W_c in strips, each as far as any of its lines goes
-template <class T> void pack_triangles(const double* factors, long k, long d, int width, T* strips) {
-  for (long c = 0; c < k; c++)
-    for (long a = 0; a < d; a += width)
-      for (long j = 0; j < smaller(a + width, d); j++)
-        for (int l = 0; l < width; l++) *strips++ = a + l < d ? T(factors[(c * d + a + l) * d + j]) : T(0);
-}
-
 template <class T> void full_pass(const Mixtures& model, const Rows<T>& rows, const Rule& rule, const Outputs& out) {
   constexpr long R = SLAB<T>, L = LANES<T>;
   const long d = model.d, k = model.k, n = rows.n;
   const int width = strip_width(d);
-  Scratch<T> strips(k * (d + width) * (d + width)), y(d * R), z(d * R), scores(k * R), row(R * d), means(k * d);
+  Scratch<T> strips(k * packed_length(d, width)), y(d * R), z(d * R), scores(k * R), row(R * d), means(k * d);
   for (long i = 0; i < k * d; i++) means[i] = T(model.means[i]);
-  pack_triangles(model.factors, k, d, width, static_cast<T*>(strips));
+  T* packed = strips;
+  for (long c = 0; c < k; c++) packed = pack_triangle(model.factors + c * d * d, d, width, packed);
   RowRule<T> row_rule(model, n, rule, out);
   Scatters<T> scatters(out.sums == nullptr ? 0 : k, d);
   for (long first = 0; first < n; first += R) {
@@ -374,20 +410,10 @@ template <class T> void full_pass(const Mixtures& model, const Rows<T>& rows, co
     for (long c = 0; c < k; c++) {
       for (long j = 0; j < d; j++)
         for (long t = 0; t < R; t += L) store(z + j * R + t, load(y + j * R + t) - means[c * d + j]);
-      Vec<T> norm[SLAB_VECTORS] = {};
-      with_width(width, [&](auto known) {
-        constexpr int WIDTH = decltype(known)::value;
-        for (long a = 0; a < d; a += WIDTH) {
-          const long p = smaller(a + WIDTH, d);
-          multiply_strip<T, WIDTH>(strip, static_cast<const T*>(z), p, [&](auto& whitened) {
-            UNROLL for (int l = 0; l < WIDTH; l++)
-              UNROLL for (int v = 0; v < SLAB_VECTORS; v++) norm[v] += whitened[l][v] * whitened[l][v];
-          });
-          strip += p * WIDTH;
-        }
-      });
+      Vec<T> norms[SLAB_VECTORS];
+      strip = square_norms<T>(strip, z, d, width, norms);
       UNROLL for (int v = 0; v < SLAB_VECTORS; v++)
-        store(scores + c * R + v * L, T(model.lines[c]) - norm[v] * T(0.5));
+        store(scores + c * R + v * L, T(model.lines[c]) - norms[v] * T(0.5));
     }
     if (!row_rule.apply(first, scores)) continue;
     rows.copied(first, row);
@@ -433,7 +459,7 @@ template <class T> void differences_pass(const Mixtures& model, const Rows<T>& r
 
 template <class Row, class T>
 void pass_in(const Mixtures& model, const Row* x, long n, const Rule& rule, const Outputs& out) {
-  const Rows<T> rows{reinterpret_cast<const char*>(x), model.d * long(sizeof(Row)), n, model.d, model.centre,
+  const Rows<T> rows{reinterpret_cast<const char*>(x), model.d * long(sizeof(Row)), n, model.d, Point{model.centre, model.centre + model.d},
                      transpose_rows<Row, T>, copy_rows<Row, T>};
   if (model.form == Form::full)
     full_pass<T>(model, rows, rule, out);
@@ -464,17 +490,21 @@ const GaussianKernels gaussian_kernels = {pass<float>, pass<double>};
 // Mixtures as Python gives them: checked once, for all blocks of a step
 class CheckedMixtures {
  public:
-  CheckedMixtures(int form, bool single, In<int64_t, 1> starts, In<double, 1> centre, In<double, 2> lines,
+  CheckedMixtures(int form, bool single, In<int64_t, 1> starts, In<double, 2> centre, In<double, 2> lines,
                   std::optional<In<double, 2>> means, std::optional<In<double, 3>> factors)
       : starts_(starts), centre_(centre), lines_(lines), means_(means), factors_(factors) {
     require(form >= 0 && form <= int(Form::differences), "form must be one of the six");
     const Form kind = Form(form);
-    const long d = long(centre.size()), k = long(lines.shape(0)), count = long(starts.size()) - 1;
+    const long d = long(centre.shape(1)), k = long(lines.shape(0)), count = long(starts.size()) - 1;
+    require(centre.shape(0) == 2, "centre must be (2, d)");
     require(d >= 1 && k >= 1 && count >= 1, "at least one column, one component and one mixture are needed");
     require(starts.data()[0] == 0 && starts.data()[count] == k, "starts must go from 0 to the number of components");
     for (long i = 0; i < count; i++) require(starts.data()[i] < starts.data()[i + 1], "starts must rise");
     const bool linear = kind != Form::full && kind != Form::differences;
     require(long(lines.shape(1)) == (linear ? moments_of(kind, d) : 1), "lines must have a number a feature");
+    if (kind == Form::tied)
+      require(factors && long(factors->shape(0)) == count && long(factors->shape(1)) == d && long(factors->shape(2)) == d,
+              "factors must be (mixtures, d, d)");
     if (!linear) {
       require(means && long(means->shape(0)) == k && long(means->shape(1)) == d, "means must be (k, d)");
       require(factors && long(factors->shape(0)) == k && long(factors->shape(2)) == d &&
@@ -482,13 +512,13 @@ class CheckedMixtures {
               "factors must be (k, d, d), or (k, 1, d) for differences");
     }
     model_ = {kind, single, d, k, count, starts.data(), centre.data(), lines.data(), linear ? nullptr : means->data(),
-              linear ? nullptr : factors->data()};
+              factors ? factors->data() : nullptr};
   }
   const Mixtures& model() const { return model_; }
 
  private:
   In<int64_t, 1> starts_;  // held as long as the model points into them
-  In<double, 1> centre_;
+  In<double, 2> centre_;
   In<double, 2> lines_;
   std::optional<In<double, 2>> means_;
   std::optional<In<double, 3>> factors_;
@@ -548,13 +578,13 @@ template <class Row> static void bind_rows(nb::module_& m, Pass<Row> pass) {
         score<Row>(pass, mixtures, rows, scores);
       },
       "mixtures"_a, "rows"_a, "scores"_a,
-      "log pi_c p_c(x) into scores (n, k); of tied forms without the term that all components of a row share.");
+      "log pi_c p_c(x) into scores (n, k).");
 }
 
 void bind_gaussian(nb::module_& m) {
   const GaussianKernels& kernels = CHOSEN(GaussianKernels, gaussian_kernels);
   nb::class_<CheckedMixtures>(m, "Mixtures", "Normal mixtures as a pass takes them; see src/core/gaussian.cpp.")
-      .def(nb::init<int, bool, In<int64_t, 1>, In<double, 1>, In<double, 2>, std::optional<In<double, 2>>,
+      .def(nb::init<int, bool, In<int64_t, 1>, In<double, 2>, In<double, 2>, std::optional<In<double, 2>>,
                     std::optional<In<double, 3>>>(),
            "form"_a, "single"_a, "starts"_a, "centre"_a, "lines"_a, "means"_a = nb::none(), "factors"_a = nb::none());
   bind_rows<float>(m, kernels.pass32);

@@ -17,26 +17,34 @@ template <class Row, class T> struct wider_of { using type = T; };
 template <> struct wider_of<double, float> { using type = double; };
 template <class Row, class T> using Wider = typename wider_of<Row, T>::type;
 
-// N x N cells: out[j, i] = x[i, j] - centre[j]; rows past the last repeat it
+// A point that is subtracted in two steps: from a row of the table to it, and from there on. The first difference is
+// exact for rows near it, so that a table far from 0 gives the same numbers.
+struct Point {
+  const double *reference, *step;  // (d)
+};
+
+// N x N cells: out[j, i] = (x[i, j] - reference[j]) - step[j]; rows past the last repeat it
 template <int N, class Row, class T>
-INLINE void transpose_cells(const Row* x, long rows, long d, long i, long j, const double* centre, T* out) {
+INLINE void transpose_cells(const Row* x, long rows, long d, long i, long j, Point centre, T* out) {
   using W = Wider<Row, T>;
   vector<Row, N> cells[N];
   UNROLL for (int a = 0; a < N; a++) cells[a] = load_as<vector<Row, N>>(x + smaller(i + a, rows - 1) * d + j);
   transpose<N>(cells);
   UNROLL for (int a = 0; a < N; a++) {
-    const vector<W, N> y = __builtin_convertvector(cells[a], vector<W, N>) - W(centre[j + a]);
+    const vector<W, N> near = __builtin_convertvector(cells[a], vector<W, N>) - W(centre.reference[j + a]);
+    const vector<W, N> y = near - W(centre.step[j + a]);
     store(out + (j + a) * SLAB<T> + i, __builtin_convertvector(y, vector<T, N>));
   }
 }
 
-// out[j, i] = x[i, j] - centre[j] of the first `rows` of a slab
+// The same of the first `rows` of a slab
 template <class Row, class T, int N = (LANES<Row> < 8 ? LANES<Row> : 8)>
-void transpose_slab(const Row* x, long rows, long d, const double* centre, T* out) {
+void transpose_slab(const Row* x, long rows, long d, Point centre, T* out) {
   using W = Wider<Row, T>;
   if constexpr (N == 1) {
     for (long i = 0; i < SLAB<T>; i++)
-      for (long j = 0; j < d; j++) out[j * SLAB<T> + i] = T(W(x[smaller(i, rows - 1) * d + j]) - W(centre[j]));
+      for (long j = 0; j < d; j++)
+        out[j * SLAB<T> + i] = T((W(x[smaller(i, rows - 1) * d + j]) - W(centre.reference[j])) - W(centre.step[j]));
   } else if (d < N) {
     transpose_slab<Row, T, N / 2>(x, rows, d, centre, out);
   } else {

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from asterism.data.block import Block, Matrix
+from asterism.data.block import Block
 from asterism.data.columns import Column
 from asterism.data.source import ArraySource, Piece, Source
 
@@ -41,11 +41,6 @@ class Reblocked(Source):
     @cached_property
     def _views(self) -> list[Block] | None:
         return None if self.whole is None else list(super().blocks())
-
-    @property
-    def whole(self) -> Matrix | None:
-        """The inner source's."""
-        return self.inner.whole
 
     @property
     def _as_it_is(self) -> bool:

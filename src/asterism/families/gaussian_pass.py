@@ -104,16 +104,16 @@ class GaussianPass:
     def __init__(self, components: Components, table: Table, form: Form | None = None) -> None:
         """``form``: of the scatters that are asked for, where it is not that of the factors."""
         self.components, self.table, self.form = components, table, form or components.form
-        centre = table.reference + components.means.mean(axis=0)
-        if table.single_rows:
-            centre = _rounded(centre)
-        self.shift = centre - table.reference  # (d,) exact: both are near
+        middle = components.means.mean(axis=0)
+        self.shift = _rounded(middle) if table.single_rows else middle  # (d,) from the reference to the centre
         self.about = components.means - self.shift  # (k, d)
         self.kind, self.single = self._choose()
         about, factors = self.about, components.factors
         self._means: Array | None = None
         self._factors: Array | None = None
-        if self.kind in ("full", "differences"):
+        if self.kind == "tied":
+            self._factors = np.ascontiguousarray(factors)
+        elif self.kind in ("full", "differences"):
             self.about = about = np.ascontiguousarray(_rounded(about) if self.single else about)
             self._means, (k, d) = about, about.shape
             if self.kind == "full":
@@ -123,7 +123,7 @@ class GaussianPass:
             self._factors = np.ascontiguousarray(each)
         lines = getattr(self, f"_{self.kind}_lines")()
         self._core = _core.Mixtures(
-            KINDS.index(self.kind), self.single, np.ascontiguousarray(components.starts), centre,
+            KINDS.index(self.kind), self.single, np.ascontiguousarray(components.starts), np.stack([table.reference, self.shift]),
             np.ascontiguousarray(lines), self._means, self._factors,
         )  # fmt: skip
 
@@ -204,11 +204,6 @@ class GaussianPass:
         """(n, k) log pi_c p(x | c)."""
         out = np.empty((len(rows), len(self.about)))
         _core.gaussian_scores(self._core, rows, out)
-        if self.kind == "tied":  # the term that all components of a row share
-            y = rows.astype(np.float64) - (self.table.reference + self.shift)
-            for i, factor in enumerate(self.components.factors):
-                a, b = self.components.starts[i : i + 2]
-                out[:, a:b] -= 0.5 * ((y @ factor.T) ** 2).sum(axis=1)[:, None]
         return out
 
     @cached_property
