@@ -299,6 +299,56 @@ template <class T> class Sums {
   }
 };
 
+// sum w y y' of all rows, for tied forms: in lanes where columns are few, as the scatter of one component where many
+template <class T> class CommonScatter {
+ public:
+  explicit CommonScatter(long d)
+      : d_(d), narrow_(d <= MOST_NARROW), lanes_(narrow_ ? triangle(d) : 0, Vec<T>{}), sums_(narrow_ ? triangle(d) : 0, 0.0),
+        wide_(1, narrow_ ? 0 : d), row_(narrow_ ? 0 : SLAB<T> * d), zero_(d, T(0)) {}
+
+  // A slab y (d, SLAB) of rows that begin at i, with weights (SLAB)
+  void add(const Rows<T>& rows, long i, const T* y, const T* weights) {
+    constexpr long R = SLAB<T>, L = LANES<T>;
+    if (!narrow_) {
+      rows.copied(i, row_);
+      for (long t = 0; t < rows.count(i); t++) wide_.add(0, weights[t], row_ + t * d_, zero_);
+      return;
+    }
+    for (long a = 0, at = 0; a < d_; a++)
+      for (long b = 0; b <= a; b++, at++)
+        for (long t = 0; t < R; t += L) lanes_[at] += (load(weights + t) * load(y + a * R + t)) * load(y + b * R + t);
+    pending_ += SLAB_VECTORS;
+    if (sizeof(T) == 4 && pending_ >= LANE_ROWS) add_lanes();
+  }
+
+  // Added to (d (d + 1) / 2)
+  void finish(double* out) {
+    if (narrow_) {
+      add_lanes();
+      for (long i = 0; i < triangle(d_); i++) out[i] += sums_[i];
+    } else {
+      Scratch<double> moments(1 + d_ + triangle(d_), 0.0);
+      wide_.finish(moments);
+      for (long i = 0; i < triangle(d_); i++) out[i] += moments[1 + d_ + i];
+    }
+  }
+
+ private:
+  static constexpr long MOST_NARROW = 16;  // measured: from there on, products of panels are faster
+  long d_;
+  bool narrow_;
+  long pending_ = 0;
+  Scratch<Vec<T>> lanes_;
+  Scratch<double> sums_;
+  Scatters<T> wide_;
+  Scratch<T> row_, zero_;
+
+  void add_lanes() {
+    for (long i = 0; i < triangle(d_); i++) sums_[i] += total<T>(lanes_[i]), lanes_[i] = Vec<T>{};
+    pending_ = 0;
+  }
+};
+
 // --- the passes ---
 
 // strips[(c / width * p + j) * width + c % width] = lines[c, j]; nothing in lines past the last
@@ -356,11 +406,11 @@ template <class T> void linear_pass(const Mixtures& model, const Rows<T>& rows, 
   const long K = round_up(k, width);
   const long fitting = TILE_BYTES / ((p + K) * R * long(sizeof(T)));
   const long slabs = fitting < 1 ? 1 : smaller(fitting, MOST_SLABS);
-  Scratch<T> strips(K * p), features(slabs * p * R), scores(slabs * K * R), row(R * d), zero(d, T(0));
+  Scratch<T> strips(K * p), features(slabs * p * R), scores(slabs * K * R);
   pack_strips(model.lines, k, p, width, static_cast<T*>(strips));
   RowRule<T> row_rule(model, n, rule, out);
   Sums<T> sums(k, p, width);
-  Scatters<T> common(1, out.common == nullptr ? 0 : d);
+  CommonScatter<T> common(out.common == nullptr ? 0 : d);
   for (long first = 0; first < n; first += slabs * R) {
     const long here = (smaller(n - first, slabs * R) + R - 1) / R;
     bool shared = false;
@@ -379,19 +429,12 @@ template <class T> void linear_pass(const Mixtures& model, const Rows<T>& rows, 
       });
       if (model.form == Form::tied && out.scores != nullptr) add_common_term<T>(model, phi + R, score);
       shared = row_rule.apply(i, score);
-      if (out.common != nullptr) {
-        rows.copied(i, row);
-        for (long t = 0; t < rows.count(i); t++) common.add(0, row_rule.weights()[t], row + t * d, zero);
-      }
+      if (out.common != nullptr) common.add(rows, i, phi + R, row_rule.weights());
     }
     if (shared) sums.add(scores, K * R, features, here);
   }
   if (out.sums != nullptr) sums.finish(out.sums);
-  if (out.common != nullptr) {
-    Scratch<double> moments(1 + d + triangle(d), 0.0);
-    common.finish(moments);
-    for (long i = 0; i < triangle(d); i++) out.common[i] += moments[1 + d + i];
-  }
+  if (out.common != nullptr) common.finish(out.common);
 }
 
 template <class T> void full_pass(const Mixtures& model, const Rows<T>& rows, const Rule& rule, const Outputs& out) {
