@@ -34,7 +34,7 @@ struct Mixtures {
   const double* factors;  // (k, d, d) W, (count, d, d) of tied forms, or (k, d) 1 / standard deviations
 };
 
-struct Outputs {  // each may be left out, but for the totals
+struct Outputs {    // each may be left out, but for the totals
   double* totals;   // (count, 2) added to: sum w log sum_c exp(s_c), and sum w max_c s_c
   double* sums;     // (k, moments) added to
   double* common;   // (d (d + 1) / 2) added to: the scatter of tied forms
@@ -53,11 +53,15 @@ inline long triangle(long d) { return d * (d + 1) / 2; }
 // Numbers of `sums` a component: mass, sums, squares
 inline long moments_of(Form form, long d) {
   switch (form) {
-    case Form::tied: return 1 + d;
-    case Form::round: return 2 + d;
+    case Form::tied:
+      return 1 + d;
+    case Form::round:
+      return 2 + d;
     case Form::diagonal:
-    case Form::differences: return 1 + 2 * d;
-    default: return 1 + d + triangle(d);
+    case Form::differences:
+      return 1 + 2 * d;
+    default:
+      return 1 + d + triangle(d);
   }
 }
 
@@ -128,7 +132,8 @@ template <class T> void write_features(Form form, const Rows<T>& rows, long i, T
 // log sum_c exp(s_c) = best + log sum_c exp(s_c - best); shares below 2^-57 (float32: 2^-36) are none.
 // Scores (k, SLAB) of one mixture become w r in place. A row that no component can have made is shared evenly.
 template <class T>
-void apply_rule(T* s, long k, const T* weights, const T* draws, Assignment assignment, int32_t* labels, double* totals) {
+void apply_rule(T* s, long k, const T* weights, const T* draws, Assignment assignment, int32_t* labels,
+                double* totals) {
   constexpr int L = LANES<T>;
   constexpr long R = SLAB<T>;
   using Wide = vector<double, L>;
@@ -157,8 +162,7 @@ void apply_rule(T* s, long k, const T* weights, const T* draws, Assignment assig
     sum += __builtin_convertvector(absent ? Vec<T>{} : w * height, Wide);
     best_sum += __builtin_convertvector(absent ? Vec<T>{} : w * best, Wide);
     if (assignment == Assignment::hard) {
-      for (long c = 0; c < k; c++)
-        store(s + c * R + i, label == IntVec<T>{} + Int<T>(c) ? w : Vec<T>{});
+      for (long c = 0; c < k; c++) store(s + c * R + i, label == IntVec<T>{} + Int<T>(c) ? w : Vec<T>{});
     } else if (assignment == Assignment::drawn) {
       const Vec<T> u = load(draws + i) * sum_exp;
       Vec<T> reached = {};
@@ -170,8 +174,7 @@ void apply_rule(T* s, long k, const T* weights, const T* draws, Assignment assig
         free &= ~taken;
       }
     } else {
-      for (long c = 0; c < k; c++)
-        store(s + c * R + i, lost ? w * T(1.0 / double(k)) : load(s + c * R + i) * scale);
+      for (long c = 0; c < k; c++) store(s + c * R + i, lost ? w * T(1.0 / double(k)) : load(s + c * R + i) * scale);
     }
   }
   for (int l = 0; l < L; l++) totals[0] += sum[l], totals[1] += best_sum[l];
@@ -220,8 +223,14 @@ template <class T> class RowRule {
 template <class T> class Scatters {
  public:
   Scatters(long k, long d)
-      : k_(k), d_(d), pitch_(round_up(d + 1, PANEL<T>)), sums_(k * (d + 1) * pitch_, 0.0), waiting_(k * ROWS * pitch_, T(0)),
-        shares_(k * ROWS), counts_(k, 0), left_(ROWS * OUTER_WIDTH) {}
+      : k_(k),
+        d_(d),
+        pitch_(round_up(d + 1, PANEL<T>)),
+        sums_(k * (d + 1) * pitch_, 0.0),
+        waiting_(k * ROWS * pitch_, T(0)),
+        shares_(k * ROWS),
+        counts_(k, 0),
+        left_(ROWS * OUTER_WIDTH) {}
 
   // A row y (d) about the mean (d) of component c
   void add(long c, T share, const T* y, const T* mean) {
@@ -250,10 +259,10 @@ template <class T> class Scatters {
  private:
   static constexpr long ROWS = LANE_ROWS;
   long k_, d_, pitch_;
-  Scratch<double> sums_;   // (k, d + 1, pitch), the last line and column for the 1
-  Scratch<T> waiting_;     // (k, panels, ROWS, PANEL) rows (z, 1)
-  Scratch<T> shares_;      // (k, ROWS)
-  Scratch<long> counts_;   // (k) rows that wait
+  Scratch<double> sums_;  // (k, d + 1, pitch), the last line and column for the 1
+  Scratch<T> waiting_;    // (k, panels, ROWS, PANEL) rows (z, 1)
+  Scratch<T> shares_;     // (k, ROWS)
+  Scratch<long> counts_;  // (k) rows that wait
   Scratch<T> left_;
 
   __attribute__((noinline)) void multiply(long c) {
@@ -266,15 +275,16 @@ template <class T> class Scatters {
 // sum_i shares[c, i] features[j, i] over the slabs of a block, in lanes until enough rows have been added
 template <class T> class Sums {
  public:
-  Sums(long k, long p, int width) : k_(k), p_(p), width_(width), lanes_(round_up(k, width) * p, Vec<T>{}), sums_(k * p, 0.0) {}
+  Sums(long k, long p, int width)
+      : k_(k), p_(p), width_(width), lanes_(round_up(k, width) * p, Vec<T>{}), sums_(k * p, 0.0) {}
 
   void add(const T* shares, long shares_slab, const T* features, long slabs) {
     with_width(width_, [&](auto width) {
       for (long c = 0; c < k_; c += width)
         for (long j = 0; j < p_;)
           with_count<SLAB_VECTORS>(p_ - j, [&](auto count) {
-            add_products<T, width, count>(shares + c * SLAB<T>, shares_slab, features + j * SLAB<T>, p_ * SLAB<T>, slabs,
-                                          lanes_ + c * p_ + j, p_);
+            add_products<T, width, count>(shares + c * SLAB<T>, shares_slab, features + j * SLAB<T>, p_ * SLAB<T>,
+                                          slabs, lanes_ + c * p_ + j, p_);
             j += count;
           });
     });
@@ -303,8 +313,13 @@ template <class T> class Sums {
 template <class T> class CommonScatter {
  public:
   explicit CommonScatter(long d)
-      : d_(d), narrow_(d <= MOST_NARROW), lanes_(narrow_ ? triangle(d) : 0, Vec<T>{}), sums_(narrow_ ? triangle(d) : 0, 0.0),
-        wide_(1, narrow_ ? 0 : d), row_(narrow_ ? 0 : SLAB<T> * d), zero_(d, T(0)) {}
+      : d_(d),
+        narrow_(d <= MOST_NARROW),
+        lanes_(narrow_ ? triangle(d) : 0, Vec<T>{}),
+        sums_(narrow_ ? triangle(d) : 0, 0.0),
+        wide_(1, narrow_ ? 0 : d),
+        row_(narrow_ ? 0 : SLAB<T> * d),
+        zero_(d, T(0)) {}
 
   // A slab y (d, SLAB) of rows that begin at i, with weights (SLAB)
   void add(const Rows<T>& rows, long i, const T* y, const T* weights) {
@@ -368,14 +383,15 @@ inline long packed_length(long d, int width) { return (d + width) * (d + width);
 
 // |W z|^2 of a slab z (d, SLAB); returns where the next matrix is
 template <class T> const T* square_norms(const T* strips, const T* z, long d, int width, Vec<T>* norms) {
-  UNROLL for (int v = 0; v < SLAB_VECTORS; v++) norms[v] = Vec<T>{};
+  UNROLL for (int v = 0; v < SLAB_VECTORS; v++)
+    norms[v] = Vec<T>{};
   with_width(width, [&](auto known) {
     constexpr int WIDTH = decltype(known)::value;
     for (long a = 0; a < d; a += WIDTH) {
       const long p = smaller(a + WIDTH, d);
       multiply_strip<T, WIDTH>(strips, z, p, [&](auto& whitened) {
-        UNROLL for (int l = 0; l < WIDTH; l++)
-          UNROLL for (int v = 0; v < SLAB_VECTORS; v++) norms[v] += whitened[l][v] * whitened[l][v];
+        UNROLL for (int l = 0; l < WIDTH; l++) UNROLL
+          for (int v = 0; v < SLAB_VECTORS; v++) norms[v] += whitened[l][v] * whitened[l][v];
       });
       strips += p * WIDTH;
     }
@@ -422,9 +438,8 @@ template <class T> void linear_pass(const Mixtures& model, const Rows<T>& rows, 
         constexpr int WIDTH = decltype(known)::value;
         for (long c = 0; c < K; c += WIDTH)
           multiply_strip<T, WIDTH>(strips + c * p, phi, p, [&](auto& products) {
-            UNROLL for (int a = 0; a < WIDTH; a++)
-              UNROLL for (int v = 0; v < SLAB_VECTORS; v++)
-                store(score + (c + a) * R + v * LANES<T>, products[a][v]);
+            UNROLL for (int a = 0; a < WIDTH; a++) UNROLL
+              for (int v = 0; v < SLAB_VECTORS; v++) store(score + (c + a) * R + v * LANES<T>, products[a][v]);
           });
       });
       if (model.form == Form::tied && out.scores != nullptr) add_common_term<T>(model, phi + R, score);
@@ -467,7 +482,8 @@ template <class T> void full_pass(const Mixtures& model, const Rows<T>& rows, co
   if (out.sums != nullptr) scatters.finish(out.sums);
 }
 
-template <class T> void differences_pass(const Mixtures& model, const Rows<T>& rows, const Rule& rule, const Outputs& out) {
+template <class T> void differences_pass(const Mixtures& model, const Rows<T>& rows, const Rule& rule,
+                                         const Outputs& out) {
   constexpr long R = SLAB<T>, L = LANES<T>;
   const long d = model.d, k = model.k, q = 1 + 2 * d, n = rows.n;
   Scratch<T> y(d * R), scores(k * R);
@@ -502,8 +518,13 @@ template <class T> void differences_pass(const Mixtures& model, const Rows<T>& r
 
 template <class Row, class T>
 void pass_in(const Mixtures& model, const Row* x, long n, const Rule& rule, const Outputs& out) {
-  const Rows<T> rows{reinterpret_cast<const char*>(x), model.d * long(sizeof(Row)), n, model.d, Point{model.centre, model.centre + model.d},
-                     transpose_rows<Row, T>, copy_rows<Row, T>};
+  const Rows<T> rows{reinterpret_cast<const char*>(x),
+                     model.d * long(sizeof(Row)),
+                     n,
+                     model.d,
+                     Point{model.centre, model.centre + model.d},
+                     transpose_rows<Row, T>,
+                     copy_rows<Row, T>};
   if (model.form == Form::full)
     full_pass<T>(model, rows, rule, out);
   else if (model.form == Form::differences)
@@ -525,8 +546,11 @@ const GaussianKernels gaussian_kernels = {pass<float>, pass<double>};
 
 #else
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <optional>
+#include <tuple>
+#include <vector>
 
 #include "border.hpp"
 
@@ -535,33 +559,46 @@ class CheckedMixtures {
  public:
   CheckedMixtures(int form, bool single, In<int64_t, 1> starts, In<double, 2> centre, In<double, 2> lines,
                   std::optional<In<double, 2>> means, std::optional<In<double, 3>> factors)
-      : starts_(starts), centre_(centre), lines_(lines), means_(means), factors_(factors) {
+      : starts_(starts.data(), starts.data() + starts.size()),
+        centre_(centre),
+        lines_(lines),
+        means_(means),
+        factors_(factors) {
     require(form >= 0 && form <= int(Form::differences), "form must be one of the six");
     const Form kind = Form(form);
     const long d = long(centre.shape(1)), k = long(lines.shape(0)), count = long(starts.size()) - 1;
     require(centre.shape(0) == 2, "centre must be (2, d)");
     require(d >= 1 && k >= 1 && count >= 1, "at least one column, one component and one mixture are needed");
-    require(starts.data()[0] == 0 && starts.data()[count] == k, "starts must go from 0 to the number of components");
-    for (long i = 0; i < count; i++) require(starts.data()[i] < starts.data()[i + 1], "starts must rise");
+    require(starts_[0] == 0 && starts_[size_t(count)] == k, "starts must go from 0 to the number of components");
+    for (size_t i = 0; i < size_t(count); i++) require(starts_[i] < starts_[i + 1], "starts must rise");
     const bool linear = kind != Form::full && kind != Form::differences;
     require(long(lines.shape(1)) == (linear ? moments_of(kind, d) : 1), "lines must have a number a feature");
     if (kind == Form::tied)
-      require(factors && long(factors->shape(0)) == count && long(factors->shape(1)) == d && long(factors->shape(2)) == d,
-              "factors must be (mixtures, d, d)");
+      require(
+          factors && long(factors->shape(0)) == count && long(factors->shape(1)) == d && long(factors->shape(2)) == d,
+          "factors must be (mixtures, d, d)");
     if (!linear) {
       require(means && long(means->shape(0)) == k && long(means->shape(1)) == d, "means must be (k, d)");
       require(factors && long(factors->shape(0)) == k && long(factors->shape(2)) == d &&
                   long(factors->shape(1)) == (kind == Form::full ? d : 1),
               "factors must be (k, d, d), or (k, 1, d) for differences");
     }
-    model_ = {kind, single, d, k, count, starts.data(), centre.data(), lines.data(), linear ? nullptr : means->data(),
+    model_ = {kind,
+              single,
+              d,
+              k,
+              count,
+              starts_.data(),
+              centre.data(),
+              lines.data(),
+              linear ? nullptr : means->data(),
               factors ? factors->data() : nullptr};
   }
   const Mixtures& model() const { return model_; }
 
  private:
-  In<int64_t, 1> starts_;  // held as long as the model points into them
-  In<double, 2> centre_;
+  std::vector<int64_t> starts_;  // a copy: what was checked stays as it was
+  In<double, 2> centre_;         // held as long as the model points into them
   In<double, 2> lines_;
   std::optional<In<double, 2>> means_;
   std::optional<In<double, 3>> factors_;
@@ -570,9 +607,11 @@ class CheckedMixtures {
 
 template <class Row> using Pass = void (*)(const Mixtures&, const Row*, long, const Rule&, const Outputs&);
 
+using Found = std::tuple<New<double, 2>, New<double, 2>, New<double, 1>>;
+
 template <class Row>
-static nb::tuple summarize(Pass<Row> pass, const CheckedMixtures& checked, In<Row, 2> rows, In<double, 1> weights,
-                           int assignment, std::optional<In<double, 1>> draws, std::optional<Out<int32_t, 1>> labels) {
+static Found summarize(Pass<Row> pass, const CheckedMixtures& checked, In<Row, 2> rows, In<double, 1> weights,
+                       int assignment, std::optional<In<double, 1>> draws, std::optional<Out<int32_t, 1>> labels) {
   const Mixtures& model = checked.model();
   const long n = long(rows.shape(0)), d = model.d;
   require(long(rows.shape(1)) == d, "rows must have a cell a column");
@@ -591,7 +630,7 @@ static nb::tuple summarize(Pass<Row> pass, const CheckedMixtures& checked, In<Ro
     nb::gil_scoped_release released;
     pass(model, x, n, rule, out);
   }
-  return nb::make_tuple(totals, sums, common);
+  return {totals, sums, common};
 }
 
 template <class Row>
@@ -620,8 +659,7 @@ template <class Row> static void bind_rows(nb::module_& m, Pass<Row> pass) {
       [pass](const CheckedMixtures& mixtures, In<Row, 2> rows, Out<double, 2> scores) {
         score<Row>(pass, mixtures, rows, scores);
       },
-      "mixtures"_a, "rows"_a, "scores"_a,
-      "log pi_c p_c(x) into scores (n, k).");
+      "mixtures"_a, "rows"_a, "scores"_a, "log pi_c p_c(x) into scores (n, k).");
 }
 
 void bind_gaussian(nb::module_& m) {

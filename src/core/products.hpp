@@ -46,29 +46,35 @@ INLINE void multiply_strip(const T* strip, const T* features, long p, Finish fin
   Vec<T> sums[WIDTH][SLAB_VECTORS] = {};
   for (long j = 0; j < p; j++) {
     Vec<T> x[SLAB_VECTORS];
-    UNROLL for (int v = 0; v < SLAB_VECTORS; v++) x[v] = load(features + j * SLAB<T> + v * LANES<T>);
-    UNROLL for (int c = 0; c < WIDTH; c++)
-      UNROLL for (int v = 0; v < SLAB_VECTORS; v++) sums[c][v] += strip[j * WIDTH + c] * x[v];
+    UNROLL for (int v = 0; v < SLAB_VECTORS; v++)
+      x[v] = load(features + j * SLAB<T> + v * LANES<T>);
+    UNROLL for (int c = 0; c < WIDTH; c++) UNROLL
+      for (int v = 0; v < SLAB_VECTORS; v++) sums[c][v] += strip[j * WIDTH + c] * x[v];
   }
   finish(sums);
 }
 
-// WIDTH lines of shares and COUNT features over all slabs of a tile; sums are kept as vectors, whose lanes are added later
+// WIDTH lines of shares and COUNT features over all slabs of a tile; sums are kept as vectors, whose lanes are added
+// later
 template <class T, int WIDTH, int COUNT>
-INLINE void add_products(const T* shares, long shares_slab, const T* features, long features_slab, long slabs, Vec<T>* S,
-                         long p) {
+INLINE void add_products(const T* shares, long shares_slab, const T* features, long features_slab, long slabs,
+                         Vec<T>* S, long p) {
   Vec<T> sums[WIDTH][COUNT];
-  UNROLL for (int c = 0; c < WIDTH; c++) UNROLL for (int j = 0; j < COUNT; j++) sums[c][j] = S[c * p + j];
+  UNROLL for (int c = 0; c < WIDTH; c++) UNROLL
+    for (int j = 0; j < COUNT; j++) sums[c][j] = S[c * p + j];
   for (long s = 0; s < slabs; s++, shares += shares_slab, features += features_slab)
     for (long i = 0; i < SLAB<T>; i += LANES<T>) {
       Vec<T> x[COUNT];
-      UNROLL for (int j = 0; j < COUNT; j++) x[j] = load(features + j * SLAB<T> + i);
+      UNROLL for (int j = 0; j < COUNT; j++)
+        x[j] = load(features + j * SLAB<T> + i);
       UNROLL for (int c = 0; c < WIDTH; c++) {
         const Vec<T> r = load(shares + c * SLAB<T> + i);
-        UNROLL for (int j = 0; j < COUNT; j++) sums[c][j] += r * x[j];
+        UNROLL for (int j = 0; j < COUNT; j++)
+          sums[c][j] += r * x[j];
       }
     }
-  UNROLL for (int c = 0; c < WIDTH; c++) UNROLL for (int j = 0; j < COUNT; j++) S[c * p + j] = sums[c][j];
+  UNROLL for (int c = 0; c < WIDTH; c++) UNROLL
+    for (int j = 0; j < COUNT; j++) S[c * p + j] = sums[c][j];
 }
 
 // Rows lie in panels of PANEL columns, each panel with all its rows: rows[panel][row][column]
@@ -81,11 +87,14 @@ INLINE void add_outer_block(const T* left, const T* panel, long rows, double* S,
   Vec<T> sums[OUTER_WIDTH][COUNT] = {};
   for (long i = 0; i < rows; i++, left += OUTER_WIDTH, panel += PANEL<T>) {
     Vec<T> x[COUNT];
-    UNROLL for (int v = 0; v < COUNT; v++) x[v] = load(panel + v * LANES<T>);
-    UNROLL for (int a = 0; a < OUTER_WIDTH; a++) UNROLL for (int v = 0; v < COUNT; v++) sums[a][v] += left[a] * x[v];
+    UNROLL for (int v = 0; v < COUNT; v++)
+      x[v] = load(panel + v * LANES<T>);
+    UNROLL for (int a = 0; a < OUTER_WIDTH; a++) UNROLL
+      for (int v = 0; v < COUNT; v++) sums[a][v] += left[a] * x[v];
   }
   UNROLL for (int a = 0; a < OUTER_WIDTH; a++)
-    if (a < lines) UNROLL for (int v = 0; v < COUNT; v++) {
+    if (a < lines) UNROLL
+      for (int v = 0; v < COUNT; v++) {
         double* s = S + a * pitch + v * LANES<T>;
         store(s, load_as<Wide>(s) + __builtin_convertvector(sums[a][v], Wide));
       }
@@ -101,7 +110,9 @@ template <class T> struct WaitingRows {
 // S[a, b] += sum_i shares[i] rows[i, a] rows[i, b] for b <= a < columns (and some b past a); `left` is scratch
 template <class T> void add_outer(const WaitingRows<T>& waiting, double* S, long pitch, T* left) {
   const auto [panels, shares, capacity, rows, columns] = waiting;
-  auto cell = [&, panels = panels, capacity = capacity](long i, long a) { return panels[a / PANEL<T> * PANEL<T> * capacity + i * PANEL<T> + a % PANEL<T>]; };
+  auto cell = [&, panels = panels, capacity = capacity](long i, long a) {
+    return panels[a / PANEL<T> * PANEL<T> * capacity + i * PANEL<T> + a % PANEL<T>];
+  };
   for (long a = 0; a < columns; a += OUTER_WIDTH) {
     const long lines = smaller(columns - a, OUTER_WIDTH);
     for (long i = 0; i < rows; i++)

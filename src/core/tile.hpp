@@ -13,8 +13,12 @@ template <class T> constexpr long SLAB = SLAB_VECTORS * LANES<T>;
 inline long smaller(long a, long b) { return a < b ? a : b; }
 
 // What is subtracted from rows, in the wider of two types: differences of large numbers are taken before rounding
-template <class Row, class T> struct wider_of { using type = T; };
-template <> struct wider_of<double, float> { using type = double; };
+template <class Row, class T> struct wider_of {
+  using type = T;
+};
+template <> struct wider_of<double, float> {
+  using type = double;
+};
 template <class Row, class T> using Wider = typename wider_of<Row, T>::type;
 
 // A point that is subtracted in two steps: from a row of the table to it, and from there on. The first difference is
@@ -28,7 +32,8 @@ template <int N, class Row, class T>
 INLINE void transpose_cells(const Row* x, long rows, long d, long i, long j, Point centre, T* out) {
   using W = Wider<Row, T>;
   vector<Row, N> cells[N];
-  UNROLL for (int a = 0; a < N; a++) cells[a] = load_as<vector<Row, N>>(x + smaller(i + a, rows - 1) * d + j);
+  UNROLL for (int a = 0; a < N; a++)
+    cells[a] = load_as<vector<Row, N>>(x + smaller(i + a, rows - 1) * d + j);
   transpose<N>(cells);
   UNROLL for (int a = 0; a < N; a++) {
     const vector<W, N> near = __builtin_convertvector(cells[a], vector<W, N>) - W(centre.reference[j + a]);

@@ -105,7 +105,9 @@ class GaussianPass:
         """``form``: of the scatters that are asked for, where it is not that of the factors."""
         self.components, self.table, self.form = components, table, form or components.form
         middle = components.means.mean(axis=0)
-        self.shift = _rounded(middle) if table.single_rows else middle  # (d,) from the reference to the centre
+        self.shift = (
+            _rounded(middle) if table.single_rows else middle
+        )  # (d,) from the reference to the centre
         self.about = components.means - self.shift  # (k, d)
         self.kind, self.single = self._choose()
         about, factors = self.about, components.factors
@@ -123,9 +125,14 @@ class GaussianPass:
             self._factors = np.ascontiguousarray(each)
         lines = getattr(self, f"_{self.kind}_lines")()
         self._core = _core.Mixtures(
-            KINDS.index(self.kind), self.single, np.ascontiguousarray(components.starts), np.stack([table.reference, self.shift]),
-            np.ascontiguousarray(lines), self._means, self._factors,
-        )  # fmt: skip
+            KINDS.index(self.kind),
+            self.single,
+            np.ascontiguousarray(components.starts),
+            np.stack([table.reference, self.shift]),
+            np.ascontiguousarray(lines),
+            self._means,
+            self._factors,
+        )
 
     def _choose(self) -> tuple[Kind, bool]:
         """How scores are taken, and whether in float32."""
@@ -177,7 +184,7 @@ class GaussianPass:
         return np.asarray(f.transpose(0, 2, 1) @ f)
 
     def _constants(self, pulls: Array) -> Vector:
-        return self.components.heights - 0.5 * np.einsum("kj,kj->k", pulls, self.about)
+        return np.asarray(self.components.heights - 0.5 * np.einsum("kj,kj->k", pulls, self.about))
 
     # --- a block ---
 

@@ -176,14 +176,14 @@ class EM:
     def _has_fallen(self, model: MixtureModel, reached: float) -> bool:
         if self.assignment == "stochastic" or model.before is None:
             return False
-        return bool(reached < model.seen - ROUNDING * abs(model.seen))
+        return bool(has_fallen(reached, model.seen))
 
     def _back(self, model: MixtureModel, reached: float) -> MixtureModel:
         """A leap that was too long is not taken; a step that led down ends the run where it was best."""
         assert model.before is not None
         if model.leap:
             return replace(model.before, step=model.step + 1, trail=model.trail.shortened)
-        fell = bool(reached < model.seen - SERIOUS * abs(model.seen))
+        fell = bool(has_fallen(reached, model.seen, SERIOUS))
         return replace(model.before, step=model.step + 1, seen=model.seen, gain=0.0, fell=fell)
 
     def _leapt(
@@ -210,7 +210,7 @@ class EM:
 
     def settled(self, before: MixtureModel, after: MixtureModel) -> bool:  # noqa: ARG002  ``after`` remembers
         """The last step won too little. Stochastic runs go on to their limit: they are never still."""
-        return self.assignment != "stochastic" and after.gain <= self.tol
+        return self.assignment != "stochastic" and bool(has_settled(after.gain, self.tol))
 
     def _moved(self, before: MixtureModel, after: MixtureModel) -> float:
         """The largest relative move of proportions and parameters."""
@@ -235,6 +235,19 @@ class EM:
             gain=float(arrays["gain"][0]),
             repairs=int(arrays["repairs"][0]),
         )
+
+
+# --- the same questions for one mixture and for many (``methods.stack``) ---
+
+
+def has_fallen(reached: Any, seen: Any, relative: float = ROUNDING) -> Any:
+    """Whether a log-likelihood is below the one before by more than rounding makes of it."""
+    return reached < seen - relative * np.abs(seen)
+
+
+def has_settled(gain: Any, tol: float) -> Any:
+    """Whether a step won too little, a row."""
+    return gain <= tol
 
 
 WAY = ("step", "seen", "gain", "repairs")

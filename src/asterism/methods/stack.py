@@ -26,9 +26,9 @@ from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_params import GaussianParams
 from asterism.families.gaussian_pass import Components, GaussianPass, Index
 from asterism.families.gaussian_statistic import GaussianStatistic, GaussianSums, in_form
-from asterism.methods.em import EM, ROUNDING, Expected, MixtureModel
+from asterism.methods.em import EM, Expected, MixtureModel, has_fallen, has_settled
 from asterism.methods.posterior import Told
-from asterism.methods.repair import repaired
+from asterism.methods.repair import USELESS, repaired
 
 OWN = ("VII", "VVI", "VVV")  # covariances that depend on nothing but a component's own rows
 COMMON = {
@@ -231,8 +231,8 @@ class Stack:
         """The M-step of all; those that have settled, or that a step has led down, arrive."""
         reached = sums.heights
         total = float(sums.mass[: self.starts[1]].sum())
-        fell = reached < self.seen - ROUNDING * np.abs(self.seen)
-        ends = fell | (reached - self.seen <= self.em.tol * total)
+        fell = has_fallen(reached, self.seen)
+        ends = fell | has_settled((reached - self.seen) / total, self.em.tol)
         centred = sums.inner.centred
         after = replace(self._maximised(centred), seen=reached, before=replace(self, before=None, arrived=()))
         arrived, here = list(self.arrived), replace(after, before=None, arrived=())
@@ -253,7 +253,7 @@ class Stack:
     def _mended(self, mass: Vector) -> Stack:
         """With components that are of no use put elsewhere (``methods.repair``)."""
         least = np.repeat(
-            1e-8 * np.add.reduceat(mass, self.starts[:-1]) / np.diff(self.starts), np.diff(self.starts)
+            USELESS * np.add.reduceat(mass, self.starts[:-1]) / np.diff(self.starts), np.diff(self.starts)
         )
         doubtful = set(np.searchsorted(self.starts, np.flatnonzero(mass < least), side="right") - 1)
         c = self.covariances
