@@ -114,3 +114,25 @@ def test_the_core_is_built_of_all_its_files() -> None:
     listed = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
     kernels = {path.stem for path in CORE if path.suffix == ".cpp"} - {"module"}
     assert kernels == set(re.search(r"set\(kernels\s+(.*?)\)", listed, re.S)[1].split())
+
+
+# --- pages ------------------------------------------------------------------------------------------------------
+
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").glob("*.md")]
+PLACES = [ROOT, ROOT / "src", ROOT / "src" / "asterism", ROOT / "src" / "core"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_pages_name_files_that_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    if "\nStatus: replaced by" in text:
+        pytest.skip("tells of what was once")
+    named = re.findall(r"`((?:[\w.]+/)+\w+\.(?:py|cpp|hpp|md))[`:]", text)
+    missing = [name for name in named if not any((place / name).exists() for place in [*PLACES, page.parent])]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
