@@ -11,7 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from asterism import GaussianMixture, StudentMixture
 from asterism.data.block import block_of
-from asterism.methods.starts import LEAST, Sample, one_hot, tightness
+from asterism.methods.discriminant import LEAST, Sphering
+from asterism.methods.starts import Sample, one_hot, tightness
 
 
 def hidden_groups(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +110,7 @@ def test_order_of_tightness_is_the_same_in_any_coordinates() -> None:
 def test_sphered_rows_are_round_and_twin_or_constant_columns_do_no_harm() -> None:
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((500, 4)) @ rng.standard_normal((4, 4))
-    sphered = sample_of_rows(rows).sphered
+    sphered = Sphering.of(rows, np.ones(500)).sphered(rows)
     np.testing.assert_allclose(np.cov(sphered.T, bias=True), np.eye(4), atol=1e-6)
     odd = np.column_stack([rows, rows[:, 0], np.full(500, 7.0)])
-    assert np.abs(sample_of_rows(odd).sphered[:, 4:]).max() < 1e-3
+    assert np.abs(Sphering.of(odd, np.ones(500)).sphered(odd)[:, 4:]).max() < 1e-3
