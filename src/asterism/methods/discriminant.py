@@ -5,20 +5,19 @@ covariance W is
 
     R_c = sqrt(p_c) m_c,    W = I - R'R,    W^-1 R' = R' S^-1,    log det W = log det S,    S = I - R R' of k rows
 
-so a step of EM costs two products of the rows with k vectors, as a step of k-means does, and no row is ever turned by a
-matrix of d columns. Yet it measures in units of W: a direction in which groups differ counts for more with each step,
-until they are told apart there. Groups that are hardly better than chance are enough to begin with; k-means, for which
-all directions of round rows are alike, does not get on from there.
+so a step of EM costs two products of the rows with k vectors, as a step of k-means does. But it measures in units of
+W: a direction in which groups differ counts for more with each step, until they are apart in it. Groups hardly better
+than chance are enough to begin with, where k-means stays, for which all directions of round rows are alike.
 
-It begins three times, from groups of k-means in all directions, and in the k - 1 with the lightest and with the heaviest
-tails. These are the outer axes of sum w |z|^2 z z': a direction with groups of like size has light tails, one with a
-small group heavy ones.
+EM begins three times: from groups of k-means in all directions, in the k - 1 with the lightest tails, and in the
+k - 1 with the heaviest. Groups of like size make for light tails, a small group for heavy ones; both are outer axes
+of sum w |z|^2 z z' (Tyler, Critchley, Duembgen, Oja 2009).
 
 References
 ----------
 1. Friedman, Rubin (1967), On some invariant criteria for grouping data. JASA 62:1159-1178.
 2. Tyler, Critchley, Duembgen, Oja (2009), Invariant co-ordinate selection. JRSS B 71:549-592.
-3. Ding, Li (2007), Adaptive dimension reduction using discriminant analysis and k-means clustering. ICML 2007:521-528.
+3. Ding, Li (2007), Adaptive dimension reduction using discriminant analysis and k-means clustering. ICML 2007.
 """
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ from asterism.methods.coarse import coarse_centers
 from asterism.methods.kmeans import nearest
 
 LEAST = 1e-8  # variance of a direction, in standard units: below, it is rounding
-STEPS = 50  # of EM, at most
+THINNEST = 1e-4  # variance of components, where that of all rows is 1
+STEPS = 100  # of EM, at most
 GAIN = 1e-4  # nats a row: a step that wins less is the last
 
 
@@ -47,9 +47,14 @@ class Discriminant:
     slopes: Array  # (k, d)
     heights: Vector  # (k,)
 
+    def scores(self, rows: Array) -> Array:
+        """(k, n) the functions at rows (n, d), in their precision."""
+        slopes, heights = self.slopes.astype(rows.dtype), self.heights.astype(rows.dtype)
+        return np.asarray(slopes @ rows.T + heights[:, None])
+
     def labels(self, rows: Array) -> NDArray[np.int32]:
         """(n,) groups of rows (n, d)."""
-        return np.asarray((self.slopes @ rows.T + self.heights[:, None]).argmax(axis=0), np.int32)
+        return np.asarray(self.scores(rows).argmax(axis=0), np.int32)
 
     def ordered(self, order: NDArray[np.intp]) -> Discriminant:
         """The same groups, numbered otherwise."""
@@ -86,8 +91,8 @@ class Sphering:
         return Discriminant(slopes, found.heights - slopes @ self.mean)
 
 
-def hidden_groups(z: Array, w: Vector, k: int, rng: np.random.Generator) -> list[Discriminant]:
-    """What EM makes of each of its starts, on rows (m, d) that are round together."""
+def hidden_groups(z: Array, w: Vector, k: int, rng: np.random.Generator) -> tuple[Discriminant, float]:
+    """The best that EM makes of its starts on rows (m, d) that are round together, and its height."""
     views = [z]
     if k <= z.shape[1]:
         weight = w * np.einsum("ij,ij->i", z, z)
@@ -98,33 +103,38 @@ def hidden_groups(z: Array, w: Vector, k: int, rng: np.random.Generator) -> list
         rows = ArraySource(view, w)
         labels = nearest(coarse_centers(rows, rows, k, int(rng.integers(2**31))), rows)
         found.append(with_common_covariance(z, w, np.arange(k)[:, None] == labels))
-    return found
+    return max(found, key=lambda each: each[1])
 
 
-def with_common_covariance(z: Array, w: Vector, shares: NDArray[np.float64 | np.bool_]) -> Discriminant:
+def with_common_covariance(
+    z: Array, w: Vector, shares: Array | NDArray[np.bool_], steps: int = STEPS
+) -> tuple[Discriminant, float]:
     """EM of normal components with one covariance, from shares (k, m) of rows (m, d) that are round together.
 
-    A component that is left without rows is dropped.
+    Beside it the height they reach: what they win over a single component, nats a row, the same in any units.
+    Components without rows are dropped. Rows are taken in float32: it is only a start.
     """
-    share, reached = w / w.sum(), -np.inf
-    for _ in range(STEPS):
+    z, share, reached = z.astype(np.float32), (w / w.sum()).astype(np.float32), -np.inf
+    for _ in range(steps):
         mass = shares * share
-        p = mass.sum(axis=1)
+        p = mass.sum(axis=1, dtype=np.float64)
         mass, p = mass[p > LEAST], p[p > LEAST]
-        roots = np.sqrt(p)[:, None]
+        roots, eye = np.sqrt(p)[:, None], np.eye(len(p))
         R = (mass @ z) / roots
-        S = (1.0 + LEAST) * np.eye(len(p)) - R @ R.T
+        S = eye - R @ R.T + THINNEST * eye
         inverse = np.linalg.inv(S)
-        # of m' W^-1 z - m' W^-1 m / 2 + log p
-        found = Discriminant(inverse @ R / roots, np.log(p) - (np.diagonal(inverse) - 1.0) / (2.0 * p))
-        scores = found.slopes @ z.T + found.heights[:, None]
+        slopes = inverse @ R / roots
+        found = Discriminant(slopes, np.log(p) - 0.5 * (slopes * R / roots).sum(axis=1))
+        scores = found.scores(z)
         top = scores.max(axis=0)
         shares = np.exp(scores - top)
         total = shares.sum(axis=0)
         shares /= total
-        # up to a constant: the mean of z' W^-1 z is the trace of W^-1
-        height = share @ (top + np.log(total)) - 0.5 * (np.trace(inverse) + np.linalg.slogdet(S)[1])
+        # The mean of z' W^-1 z is the trace of W^-1, which is that of S^-1 in k directions and 1 in all others.
+        height = float(
+            share @ (top + np.log(total)) - 0.5 * (np.trace(inverse - eye) + np.linalg.slogdet(S)[1])
+        )
         if height - reached < GAIN:
             break
         reached = height
-    return found
+    return found, height

@@ -9,7 +9,6 @@ References
 ----------
 1. Biernacki, Celeux, Govaert (2003), Choosing starting values for the EM algorithm for getting the highest likelihood
    in multivariate Gaussian mixture models. CSDA 41:561-575.
-2. Friedman, Rubin (1967), On some invariant criteria for grouping data. JASA 62:1159-1178.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from asterism.errors import DataError, ParameterError
 from asterism.families.assignment import present
 from asterism.families.base import Array, Compared, Family
 from asterism.methods.coarse import coarse_centers
-from asterism.methods.discriminant import LEAST, Discriminant, Sphering, hidden_groups
+from asterism.methods.discriminant import Discriminant, Sphering, hidden_groups, with_common_covariance
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.frame import Frame
 from asterism.methods.kmeans import fit_kmeans, nearest
@@ -40,7 +39,7 @@ from asterism.stats.moments import ColumnMoments
 
 SHORT = 10  # EM steps of a guess
 ROWS_A_COLUMN = 4  # of a sample that tells which directions have spread
-CLEARLY = 0.02  # nats a row: how much tighter than all others groups in any direction must be to be tried
+CLEARLY = 0.05  # nats a row: from here on groups in any direction are tried, too
 
 View = Literal["plain", "standard"]
 WARD_ROWS = 1000  # Ward's method looks at all pairs
@@ -263,33 +262,22 @@ def oriented(em: EM, sample: Sample) -> bool:
     return bool(getattr(em.family, "oriented", False)) and d > 1 and m >= ROWS_A_COLUMN * d
 
 
-def tightness(sample: Sample, shares: Array) -> float:
-    """sum_c p_c log p_c - log det W / 2 of groups (m, k) that share one covariance W: the same in any units.
-
-    A row's mean log-likelihood where each is told its group, up to a constant (Friedman, Rubin 1967).
-    """
-    means, mass = means_of(sample, shares)
-    about = sample.standard - shares @ means
-    share = sample.w / sample.w.sum()
-    within = (about * share[:, None]).T @ about + LEAST * np.eye(about.shape[1])
-    p = mass[mass > 0] / mass.sum()
-    return float(p @ np.log(p) - np.log(np.diagonal(np.linalg.cholesky(within))).sum())
-
-
 def in_any_direction(
     em: EM, sample: Sample, k: int, rng: np.random.Generator, others: list[Array]
 ) -> list[Discriminant]:
-    """The tightest groups of ``methods.discriminant``, in standard units, if they are clearly tighter than others."""
+    """Groups by a rule for standard units, if components that share a covariance clearly say that others miss them.
+
+    The others are taken for what they are after as many steps as guesses get.
+    """
     if not oriented(em, sample):
         return []
-    sphering, rows = sample.sphering, sample.standard
-    hidden = [sphering.undone(each) for each in hidden_groups(sphering.sphered(rows), sample.w, k, rng)]
-    tight = [tightness(sample, one_hot(each.labels(rows), k)) for each in hidden]
-    clearly = max(tight) > CLEARLY + max(tightness(sample, shares) for shares in others)
-    if not clearly:
+    w, rows, sphering = sample.w, sample.standard, sample.sphering
+    z = sphering.sphered(rows)
+    hidden, height = hidden_groups(z, w, k, rng)
+    if height < CLEARLY + max(with_common_covariance(z, w, shares.T, SHORT)[1] for shares in others):
         return []
-    best = hidden[int(np.argmax(tight))]
-    return [best.ordered(along(means_of(sample, one_hot(best.labels(rows), len(best.heights)))[0]))]
+    found = sphering.undone(hidden)
+    return [found.ordered(along(means_of(sample, one_hot(found.labels(rows), len(found.heights)))[0]))]
 
 
 def _guessed(em: EM, sample: Sample, k: int, init: str, rng: np.random.Generator) -> MixtureModel:
