@@ -265,17 +265,20 @@ def oriented(em: EM, sample: Sample) -> bool:
 def in_any_direction(
     em: EM, sample: Sample, k: int, rng: np.random.Generator, others: list[Array]
 ) -> list[Discriminant]:
-    """Groups by a rule for standard units, if components that share a covariance clearly say that others miss them.
+    """Groups of components that share one covariance, as a rule for standard units.
 
-    The others are taken for what they are after as many steps as guesses get.
+    On a sample that is not the table only where they win clearly more than others do in as many steps as a guess gets:
+    the best of many guesses is the best of the sample alone.
     """
     if not oriented(em, sample):
         return []
     w, rows, sphering = sample.w, sample.standard, sample.sphering
     z = sphering.sphered(rows)
     hidden, height = hidden_groups(z, w, k, rng)
-    if height < CLEARLY + max(with_common_covariance(z, w, shares.T, SHORT)[1] for shares in others):
-        return []
+    if not sample.whole:
+        known = max(with_common_covariance(z, w, shares.T, SHORT)[1] for shares in others)
+        if height < known + CLEARLY:
+            return []
     found = sphering.undone(hidden)
     return [found.ordered(along(means_of(sample, one_hot(found.labels(rows), len(found.heights)))[0]))]
 
