@@ -28,9 +28,6 @@ struct ColoursKernels {
 };
 DECLARE_VARIANTS(ColoursKernels, colours_kernels)
 
-constexpr int GROUP = 2;  // codes compared together: lists are filled up to whole groups with their last code, which
-                          // changes nothing, and processors guess the end of such loops right more often
-
 #ifdef ISA
 #include "memory.hpp"
 #include "simd.hpp"
@@ -103,7 +100,6 @@ long list_candidates(Points codes, const int64_t* cells, long count, int bits, i
     }
     starts[i] = int32_t(found);
     found += nearest_in_box(codes, box, some, few, near, lists + found);
-    for (; found % GROUP != 0; found++) lists[found] = lists[found - 1];
   }
   starts[count] = int32_t(found);
   return found;
@@ -125,17 +121,16 @@ double encode_channels(Pixels pixels, const ColourLists& index, Label* labels, d
     const int32_t* list = index.starts + index.slots[cell];
     double best = __builtin_inf();
     int32_t nearest = 0;
-    for (long at = list[0]; at < list[1]; at += GROUP) UNROLL
-      for (int g = 0; g < GROUP; g++) {
-        const int32_t c = index.lists[at + g];
-        double total = 0;
-        UNROLL for (int j = 0; j < D; j++) {
-          const double y = x[j] - index.codes[4 * c + j];
-          total += y * y;
-        }
-        nearest = total < best ? c : nearest;
-        best = minimum(total, best);
+    for (long at = list[0]; at < list[1]; at++) {
+      const int32_t c = index.lists[at];
+      double total = 0;
+      UNROLL for (int j = 0; j < D; j++) {
+        const double y = x[j] - index.codes[4 * c + j];
+        total += y * y;
       }
+      nearest = total < best ? c : nearest;
+      best = minimum(total, best);
+    }
     labels[i] = Label(nearest);
     mass[nearest] += pixels.weights[i];
     squares += pixels.weights[i] * best;
@@ -255,7 +250,7 @@ void bind_colours(nb::module_& m) {
         const size_t k = codes.shape(0), d = codes.shape(1), count = cells.size();
         require(k > 0 && d >= 1 && d <= 4 && bits >= 1 && bits <= 8, "codes are (k, 1 to 4), bits 1 to 8");
         require(starts.size() == count + 1, "starts must be one longer than cells");
-        require(lists.size() >= count * (k + GROUP), "lists must have room for cells (k + GROUP)");
+        require(lists.size() >= count * k, "lists must have room for k codes a cell");
         require(all_inside(cells.data(), long(count), 0, int64_t(1) << (bits * long(d))), "a cell is outside the grid");
         const Points points = {codes.data(), nullptr, long(k), long(d)};
         return kernels.list_candidates(points, cells.data(), long(count), bits, starts.data(), lists.data());
@@ -271,13 +266,11 @@ void bind_colours(nb::module_& m) {
           const long k = long(codes.shape(0)), end = long(lists.size()), ends = long(starts.size());
           const ColourLists index = {codes.data(), slots.data(), starts.data(), lists.data(),
                                      bits_of(slots.size(), pixels.d)};
-          require(codes.shape(1) == 4 && mass.size() == size_t(k), "codes must be (k, 4), mass (k,)");
+          require(k > 0 && codes.shape(1) == 4 && mass.size() == size_t(k), "codes must be (k, 4), mass (k,)");
           require(labels.size() == size_t(pixels.n), "labels and rows must be of one length");
           require(all_inside(slots.data(), long(slots.size()), 0, ends - 1), "a slot has no list");
           require(all_inside(lists.data(), end, 0, k), "a list has a code that is not there");
-          for (long i = 0; i < ends; i++)
-            require(starts.data()[i] >= 0 && starts.data()[i] % GROUP == 0 && starts.data()[i] <= end,
-                    "a list does not start at a group");
+          require(all_inside(starts.data(), ends, 0, end + 1), "a list is outside the lists");
           return kernels.encode[size](pixels, index, labels.data(), mass.data());
         },
         "rows"_a, "weights"_a, "codes"_a, "slots"_a, "starts"_a, "lists"_a, "labels"_a, "mass"_a, Released(),
@@ -297,6 +290,5 @@ void bind_colours(nb::module_& m) {
       "points"_a, "weights"_a, "centers"_a, Released(),
       "Means (k, d) of parts, made by halving the part with the largest sum of squares along an axis at its mean.\n"
       "Returns how many parts there are: fewer than k where there are no more different points.");
-  m.attr("COLOUR_GROUP") = GROUP;
 }
 #endif

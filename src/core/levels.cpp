@@ -84,7 +84,7 @@ void bind_levels(nb::module_& m) {
           const Codes<T> codes = {rows.data(), weights.data(), offsets.data(), long(n), long(d)};
           return kernel(codes, from.data(), to.data(), long(to.shape(1)));
         },
-        "rows"_a, "weights"_a, "offsets"_a, "from"_a, "to"_a, Released(), doc);
+        "rows"_a, "weights"_a, "offsets"_a, "added"_a, "out"_a, Released(), doc);
   };
   const char* scores =
       "(n, k) += sum over known cells of the (D, k) scores of their levels; i d + j of no code, or -1.";

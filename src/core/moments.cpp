@@ -58,15 +58,13 @@ struct Layout {
   long start(long span) const { return minimum(span * SPAN, lanes - SPAN); }
 };
 
-// Totals of every lane
+// Totals of every lane: sums, what rounding took from them, extremes and number of the cells
 struct Totals {
-  Scratch<double> sum[SUMS], lost[SUMS], low, high, count;
-  explicit Totals(long lanes)
-      : sum{Scratch<double>(lanes, 0), Scratch<double>(lanes, 0), Scratch<double>(lanes, 0)},
-        lost{Scratch<double>(lanes, 0), Scratch<double>(lanes, 0), Scratch<double>(lanes, 0)},
-        low(lanes, INF),
-        high(lanes, -INF),
-        count(lanes, 0) {}
+  const long lanes;
+  Scratch<double> memory, low, high, count;
+  explicit Totals(long n) : lanes(n), memory(2 * SUMS * n, 0), low(n, INF), high(n, -INF), count(n, 0) {}
+  double* sum(int s) { return memory + s * lanes; }
+  double* lost(int s) { return memory + (SUMS + s) * lanes; }
 };
 
 // a becomes the rounded sum; returned is exactly what rounding took from it (Knuth)
@@ -91,10 +89,10 @@ struct Cells {
 
 INLINE void add_run(Totals& totals, long lane, const Vec<double>* run, Vec<double> low, Vec<double> high) {
   for (int s = 0; s < SUMS; s++) {
-    Vec<double> sum = load(totals.sum[s] + lane);
+    Vec<double> sum = load(totals.sum(s) + lane);
     const Vec<double> lost = add(sum, run[s]);
-    store(totals.sum[s] + lane, sum);
-    store(totals.lost[s] + lane, load(totals.lost[s] + lane) + lost);
+    store(totals.sum(s) + lane, sum);
+    store(totals.lost(s) + lane, load(totals.lost(s) + lane) + lost);
   }
   const Vec<double> old_low = load(totals.low + lane), old_high = load(totals.high + lane);
   store(totals.low + lane, low < old_low ? low : old_low);
@@ -186,14 +184,14 @@ void add_rows(const Columns<T>& x, long part, const double* origin, const Layout
 }
 
 // The moments of every column, and its mean as the next origin; whether the origin was near enough to the means
-bool write_columns(const Totals& totals, const Layout& at, long d, double* origin, double* table) {
+bool write_columns(Totals& totals, const Layout& at, long d, double* origin, double* table) {
   Scratch<double> sum(SUMS * d, 0), lost(SUMS * d, 0);
   double *low = table + 4 * d, *high = table + 5 * d, *count = table + 6 * d;
   for (long j = 0; j < d; j++) low[j] = INF, high[j] = -INF, count[j] = 0;
   for (long lane = 0; lane < at.spans * SPAN; lane++) {
     const long place = at.start(lane / SPAN) + lane % SPAN, j = place % d;
     if (place < lane / SPAN * SPAN) continue;  // seen in the span before
-    for (int s = 0; s < SUMS; s++) lost[s * d + j] += add(sum[s * d + j], totals.sum[s][lane]) + totals.lost[s][lane];
+    for (int s = 0; s < SUMS; s++) lost[s * d + j] += add(sum[s * d + j], totals.sum(s)[lane]) + totals.lost(s)[lane];
     low[j] = minimum(low[j], totals.low[lane]);
     high[j] = maximum(high[j], totals.high[lane]);
     count[j] += totals.count[lane];

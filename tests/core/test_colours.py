@@ -60,7 +60,7 @@ def test_candidates_are_few_and_every_colour_of_a_cell_has_its_nearest_among_the
     rng = np.random.default_rng(seed)
     codes, bits = rng.uniform(0, 255, (40, d)), cell_bits(d)
     cells = np.unique(rng.integers(0, 1 << bits * d, 10))
-    starts, lists = np.empty(len(cells) + 1, np.int32), np.empty(len(cells) * 42, np.int32)
+    starts, lists = np.empty(len(cells) + 1, np.int32), np.empty(len(cells) * 40, np.int32)
     used = _core.list_candidates(codes, cells, bits, starts, lists)
     assert used == starts[-1] < 40 * len(cells)
     side = 1 << (8 - bits)
@@ -96,7 +96,7 @@ def test_lists_that_lead_outside_are_refused():
     for bad in (
         {"slots": slots + 1},
         {"slots": slots[:100]},
-        {"starts": starts + 2},
+        {"starts": starts + 1},
         {"starts": starts - 1},
         {"lists": lists + 1},
         {"codes": codes[:, :3]},

@@ -223,13 +223,11 @@ class ColourIndex:
         bits = cell_bits(d)
         padded = np.zeros((k, MOST_CHANNELS))
         padded[:, :d] = codes
-        group = _core.COLOUR_GROUP
-        everything = np.minimum(np.arange(-(-k // group) * group), k - 1)
         starts = np.empty(len(seen) + 2, np.int32)
-        lists = np.empty(len(seen) * (k + group), np.int32)
+        lists = np.empty(len(seen) * k, np.int32)
         used = _core.list_candidates(np.ascontiguousarray(codes), seen, bits, starts[:-1], lists)
-        starts[-1] = used + len(everything)
-        lists = np.concatenate([lists[:used], everything.astype(np.int32)])
+        starts[-1] = used + k
+        lists = np.concatenate([lists[:used], np.arange(k, dtype=np.int32)])
         slots = np.full(1 << (bits * d), len(seen), np.int32)
         slots[seen] = np.arange(len(seen))
         return cls(padded, slots, starts, lists)
