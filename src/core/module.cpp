@@ -68,12 +68,26 @@ Variant chosen_variant() {
   return chosen;
 }
 
+void bind_colours(nb::module_& m);
+void bind_contingency(nb::module_& m);
 void bind_contrast(nb::module_& m);
+void bind_dip(nb::module_& m);
+void bind_exponential(nb::module_& m);
 void bind_gaussian(nb::module_& m);
+void bind_levels(nb::module_& m);
+void bind_moments(nb::module_& m);
+void bind_planes(nb::module_& m);
 
 NB_MODULE(_core, m) {
   m.attr("variant") = NAMES[int(chosen_variant())];
   nb::exception<ShapeError>(m, "ShapeError", PyExc_ValueError);
+  bind_colours(m);
+  bind_contingency(m);
   bind_contrast(m);
+  bind_dip(m);
+  bind_exponential(m);
   bind_gaussian(m);
+  bind_levels(m);
+  bind_moments(m);
+  bind_planes(m);
 }
