@@ -250,14 +250,9 @@ def _nearest(centers: Centers, block: Block, complete: bool) -> tuple[NDArray[np
 
 def decode(books: Sequence[NDArray[Any]], codes: Any) -> NDArray[Any]:
     """(n, d) the rows that codes (n, s) stand for."""
-    from asterism.kernels.colours import take_rows
-
     codes = checked_codes(books, codes)
-    edges = list(accumulate((book.shape[1] for book in books), initial=0))
-    rows = np.empty((len(codes), edges[-1]), np.result_type(*books))
-    for s, book in enumerate(books):
-        take_rows(book, codes[:, s], rows[:, edges[s] : edges[s + 1]])
-    return rows
+    parts = [book.take(codes[:, s], axis=0) for s, book in enumerate(books)]
+    return parts[0] if len(parts) == 1 else np.hstack(parts)
 
 
 def checked_codes(books: Sequence[NDArray[Any]], codes: Any) -> Codes:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from asterism._core import Angle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from asterism.kernels.planes import NEWTON, SEARCH, TANGENT, turn_planes
+from asterism import _core
 
-RULES = [NEWTON, SEARCH, TANGENT]
+RULES = list(Angle)
 
 
 def some_matrices(seed: int, k: int, d: int) -> np.ndarray:
@@ -19,9 +20,11 @@ def some_matrices(seed: int, k: int, d: int) -> np.ndarray:
     return roots @ roots.swapaxes(1, 2)
 
 
-def turned_once(matrices: np.ndarray, weights: np.ndarray, how: int) -> tuple[np.ndarray, np.ndarray, float]:
+def turned_once(
+    matrices: np.ndarray, weights: np.ndarray, how: Angle
+) -> tuple[np.ndarray, np.ndarray, float]:
     turned, axes = matrices.copy(), np.eye(matrices.shape[1])
-    largest = turn_planes(turned, axes, weights, how)
+    largest = _core.turn_planes(turned, axes, weights, how)
     return turned, axes, largest
 
 
@@ -46,7 +49,7 @@ def test_matrices_are_those_along_the_axes_and_no_sweep_rises(how, seed, k, d):
 @settings(max_examples=25, deadline=None)
 def test_a_searched_plane_is_below_every_angle_tried_and_at_the_foot_of_a_wide_valley(seed, k):
     matrices, weights = some_matrices(seed, k, 2), np.arange(1.0, k + 1.0)
-    turned, _, _ = turned_once(matrices, weights, SEARCH)
+    turned, _, _ = turned_once(matrices, weights, Angle.SEARCH)
 
     def at(angle: float) -> float:
         c, s = np.cos(angle), np.sin(angle)
@@ -56,7 +59,7 @@ def test_a_searched_plane_is_below_every_angle_tried_and_at_the_foot_of_a_wide_v
     tried = [at(t) for t in np.linspace(-np.pi / 4, np.pi / 4, 13)]
     assert height(turned, weights) <= min(tried) + 1e-12 * (1 + abs(min(tried)))
     mild = matrices + np.trace(matrices, axis1=1, axis2=2)[:, None, None] * np.eye(2)  # one wide valley
-    turned, _, _ = turned_once(mild, weights, SEARCH)
+    turned, _, _ = turned_once(mild, weights, Angle.SEARCH)
     matrices = mild
     least = minimize_scalar(at, bounds=(-np.pi / 4, np.pi / 4), method="bounded", options={"xatol": 1e-10})
     assert height(turned, weights) <= least.fun + 1e-9
@@ -67,13 +70,13 @@ def test_without_weights_groups_count_by_their_mean_length():
     lengths = np.exp(np.log(np.diagonal(matrices, axis1=1, axis2=2)).mean(axis=1))
     first = matrices[:, :2, :2]  # one plane: nothing has moved yet
     mean = np.exp(np.log(np.diagonal(first, axis1=1, axis2=2)).mean(axis=1))
-    by_length, _, angle = turned_once(first, np.empty(0), TANGENT)
-    given, _, same = turned_once(first, mean, TANGENT)
+    by_length, _, angle = turned_once(first, np.empty(0), Angle.TANGENT)
+    given, _, same = turned_once(first, mean, Angle.TANGENT)
     assert angle == pytest.approx(same, rel=1e-12)
     np.testing.assert_allclose(by_length, given, rtol=1e-10)
     before = lengths.sum()
     for _ in range(20):
-        matrices, _, _ = turned_once(matrices, np.empty(0), TANGENT)
+        matrices, _, _ = turned_once(matrices, np.empty(0), Angle.TANGENT)
         after = np.exp(np.log(np.diagonal(matrices, axis1=1, axis2=2)).mean(axis=1)).sum()
         assert after <= before * (1 + 1e-12)
         before = after
@@ -85,7 +88,7 @@ def test_matrices_with_common_axes_become_diagonal():
     matrices = np.stack([axes * rng.uniform(0.1, 10, 6) @ axes.T for _ in range(4)])
     turned = matrices
     for _ in range(20):
-        turned, _, largest = turned_once(turned, np.ones(4), NEWTON)
+        turned, _, largest = turned_once(turned, np.ones(4), Angle.NEWTON)
     off = turned - turned * np.eye(6)
     assert np.abs(off).max() < 1e-9
     assert largest < 1e-9
