@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asterism.kernels.claims import wide_blocks
+
 from asterism.kernels.compiled import SOURCES, digest_of
 
 

@@ -18,7 +18,7 @@ from asterism.families.assignment import present
 from asterism.families.categorical import count_levels
 from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
+from asterism.families.gaussian_pass import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic
 from asterism.kernels.moves import grid_of
 from asterism.methods.curve import Chain, Curve, Pulls
