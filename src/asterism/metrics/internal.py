@@ -164,7 +164,7 @@ class CenterSums:
         known = block.weights > 0
         group, w = codes[known], block.weights[known]
         parts = [w, w * own[known], w * values[known]]
-        return cls(np.array([np.bincount(group, part, len(centers)) for part in parts]))
+        return cls(np.array([np.bincount(group, part, len(centers)) for part in parts], np.float64))
 
     def merge(self, other: CenterSums) -> CenterSums:
         """Sums add."""
@@ -189,7 +189,8 @@ def center_silhouettes(
     distance[rows, group] = np.inf
     other = distance.min(axis=1) if k > 1 else own
     most = np.maximum(own, other)
-    values = np.divide(other - own, most, out=np.zeros(n), where=(most > 0) & np.isfinite(most))
+    with np.errstate(invalid="ignore"):  # absent rows may hold anything
+        values = np.divide(other - own, most, out=np.zeros(n), where=(most > 0) & np.isfinite(most))
     absent = block.weights == 0
     own[absent], values[absent] = np.nan, np.nan
     return own, values
