@@ -68,9 +68,29 @@ Variant chosen_variant() {
 }
 
 void bind_contrast(nb::module_& m);
+void bind_point_tiles(nb::module_& m);
+void bind_spanning_tree(nb::module_& m);
+void bind_chain(nb::module_& m);
+void bind_members(nb::module_& m);
+void bind_inversions(nb::module_& m);
+void bind_splinter(nb::module_& m);
+void bind_pairwise(nb::module_& m);
+void bind_medoids(nb::module_& m);
+void bind_silhouette(nb::module_& m);
+void bind_group_moments(nb::module_& m);
 
 NB_MODULE(_core, m) {
   m.attr("variant") = NAMES[int(chosen_variant())];
   nb::exception<ShapeError>(m, "ShapeError", PyExc_ValueError);
   bind_contrast(m);
+  bind_point_tiles(m);
+  bind_spanning_tree(m);
+  bind_chain(m);
+  bind_members(m);
+  bind_inversions(m);
+  bind_splinter(m);
+  bind_pairwise(m);
+  bind_medoids(m);
+  bind_silhouette(m);
+  bind_group_moments(m);
 }

@@ -31,13 +31,6 @@ ALWAYS: tuple[Line, ...] = (
     ("moves.move_rows", "d2r d1r d1 d2 i2 i1 d2 ? q d3 d2"),
     ("moves.scatter_rows", "d2r d1r d1 d2 i1 d1"),
     # and then the last first: the report, the second opinion of medoids, what all mixtures end with
-    ("silhouette.add_euclidean_sums", "d2r d1 ? d1 q1 q1 d2"),
-    ("swap.add_changes", "d2 i1 d1 d1 d1r d1 d2"),
-    ("swap.nearest_two", "d2 i1 d1 d1"),
-    ("pairwise.mixed_tile", "d2r d2 q1 d1 d d d2"),
-    ("swap.add_changes", "d2r i1 d1 d1 d1r d1 d2"),
-    ("swap.nearest_two", "d2F i1 d1 d1"),
-    ("pairwise.mixed_tile", "d2 d2 q1 d1 d d d2"),
     ("shares.sum_scores", "d2 d1 d1 i1"),
     ("full.full_scores", "d2r d1 d2 d2 d3 d1 d2"),
     ("tied.tied_scores", "d2r d1 d2 d2 d2 d1 d2"),

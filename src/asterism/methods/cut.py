@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Vector
 from asterism.errors import ParameterError, TooFewRowsError
 
@@ -24,8 +25,6 @@ def cut_tree(tree: Tree, k: Any = None, height: Any = None) -> NDArray[np.int32]
     >>> cut_tree(tree, k=3), cut_tree(tree, height=1.0)
     (array([0, 0, 1, 2], dtype=int32), array([0, 0, 1, 1], dtype=int32))
     """
-    from asterism.kernels.chain import cut_merges
-
     n = len(tree) + 1
     if (k is None) == (height is None):
         raise ParameterError(
@@ -38,7 +37,7 @@ def cut_tree(tree: Tree, k: Any = None, height: Any = None) -> NDArray[np.int32]
     else:
         kept = highest_below(tree) <= height
     labels = np.empty(n, np.int32)
-    cut_merges(np.ascontiguousarray(tree[:, :2], np.int64), kept, labels)
+    _core.cut_merges(np.ascontiguousarray(tree[:, :2], np.int64), kept, labels)
     return labels
 
 

@@ -1,0 +1,215 @@
+// Chains of nearest neighbours: from a cluster to its nearest, on to that one's nearest, until two are each other's.
+//
+// Those two may merge at once, because for these linkages a merged cluster is never nearer to a third than the nearer
+// of its parts was. Distances fall strictly along a chain, so it ends.
+//
+//   ward     |a - b|^2 2 s t / (s + t)  between centroids of s and t rows; O(n) memory
+//   pairs    complete, average, weighted on a list of all pairs, which is overwritten
+//
+// References: Murtagh (1983), A survey of recent advances in hierarchical clustering algorithms. Comput. J. 26:354-359.
+// Muellner (2011), Modern hierarchical, agglomerative clustering algorithms. arXiv:1109.2378.
+#include "point_tiles.hpp"
+#include "variants.hpp"
+
+struct ChainKernels {
+  long (*ward)(Tiles& tiles, double* size, long stop, Merges merges);
+  void (*pairs)(double* distances, double* size, Linkage linkage, Merges merges);
+};
+DECLARE_VARIANTS(ChainKernels, chain_kernels)
+
+#ifdef ISA
+
+namespace ISA {
+namespace {
+
+long ward_chain(Tiles& tiles, double* size, long stop, Merges merges) {
+  const long places = tiles.count * TILE;
+  Query query(tiles);
+  Scratch<float> inverse(places, 1.f), most(tiles.stride, 0.f);  // 1 / size, and the largest of a tile
+  for (long q = 0; q < places; q++)
+    if (tiles.owner[q] >= 0) {
+      inverse[q] = float(1.0 / size[tiles.owner[q]]);
+      if (inverse[q] > most[q / TILE]) most[q / TILE] = inverse[q];
+    }
+  const float slack = float(tiles.slack);
+  Scratch<long> chain(merges.count + 2);
+  long length = 0, cursor = 0, done = 0;
+  while (merges.count + 1 - done > stop) {
+    if (length == 0) chain[length++] = cursor = next_point(tiles, cursor);
+    const long q = chain[length - 1], before = length > 1 ? chain[length - 2] : -1;
+    const double mine = size[tiles.owner[q]];
+    auto height = [&](long other) {  // at which the two would merge, squared
+      const double theirs = size[tiles.owner[other]];
+      return 2.0 * (mine * theirs) / (mine + theirs) * between_places(tiles, q, other);
+    };
+    // An equal does not take the place of the one before: chains must not run in circles.
+    long found = before;
+    double limit = before >= 0 ? height(before) : INFINITE;
+    query.start_from(tiles, tiles.points + q * tiles.d);
+    // 2 |x - y|^2 < limit (1 / s + 1 / t), loosened for float32
+    const float part = float(1.0 / mine);
+    float wide = float(limit * LOOSE);
+    auto near = [&](long t) { return 2 * (load(query.bound + t) - slack) < wide * (part + load(most + t)); };
+    for_each_tile(tiles, q, near, [&](long t) {
+      if (limit == 0) return;
+      query.measure(tiles, t);
+      for_each_near(
+          TILE,
+          [&](long p) {
+            return 2 * (load(query.distance + p) - slack) < wide * (part + load(inverse + t * TILE + p));
+          },
+          [&](long p) {
+            const long other = t * TILE + p;
+            if (other == q || tiles.owner[other] < 0) return;
+            const double exact = height(other);
+            if (exact < limit) limit = exact, found = other, wide = float(limit * LOOSE);
+          });
+    });
+    if (before < 0 || found != before) {
+      chain[length++] = found;
+      continue;
+    }
+    note_merge(merges, done++, tiles, q, found, limit);
+    length -= 2;
+    const double theirs = size[tiles.owner[found]];
+    const long kept = mine > theirs ? q : found, gone = mine > theirs ? found : q;  // the larger keeps its place
+    merge_places(tiles, kept, gone, (mine > theirs ? theirs : mine) / (mine + theirs));
+    size[tiles.owner[kept]] = mine + theirs;
+    inverse[kept] = float(1.0 / (mine + theirs));
+  }
+  return done;
+}
+
+// Where a pair stands in a list of all pairs
+INLINE long place_of(long n, long a, long b) {
+  return a < b ? a * n - a * (a + 1) / 2 + b - a - 1 : b * n - b * (b + 1) / 2 + a - b - 1;
+}
+
+void chain_of_pairs(double* distances, double* size, Linkage linkage, Merges merges) {
+  const long n = merges.count + 1;
+  Scratch<long> alive(n), chain(n + 1);
+  for (long i = 0; i < n; i++) alive[i] = i;
+  long left = n, length = 0;
+  for (long done = 0; done < n - 1; done++) {
+    if (length == 0) chain[length++] = alive[0];
+    long a, b;
+    double limit;
+    for (;;) {
+      const long before = length > 1 ? chain[length - 2] : -1;
+      a = chain[length - 1], b = before;
+      limit = before >= 0 ? distances[place_of(n, a, before)] : INFINITE;
+      for (long q = 0; q < left; q++) {
+        const long other = alive[q];
+        if (other == a) continue;
+        const double distance = distances[place_of(n, a, other)];
+        if (distance < limit || b < 0) limit = distance, b = other;
+      }
+      if (before >= 0 && b == before) break;
+      chain[length++] = b;
+    }
+    length -= 2;
+    if (a > b) {
+      const long lower = b;
+      b = a, a = lower;
+    }
+    merges.pairs[2 * done] = a, merges.pairs[2 * done + 1] = b;
+    merges.heights[done] = limit;
+    const double s = size[a], t = size[b];
+    size[b] = s + t;
+    long kept = 0;
+    for (long q = 0; q < left; q++) {
+      const long c = alive[q];
+      if (c == a) continue;
+      alive[kept++] = c;
+      if (c == b) continue;
+      const double g = distances[place_of(n, a, c)];
+      double& h = distances[place_of(n, b, c)];
+      if (linkage == Linkage::complete) h = g > h ? g : h;
+      else if (linkage == Linkage::average) h = (s * g + t * h) / (s + t);
+      else h = 0.5 * (g + h);
+    }
+    left = kept;
+  }
+}
+
+}  // namespace
+const ChainKernels chain_kernels = {ward_chain, chain_of_pairs};
+}  // namespace ISA
+
+#else
+#include "border.hpp"
+
+static void label_merges(In<int64_t, 2> pairs, In<double, 1> heights, In<double, 1> weights, Out<double, 2> tree) {
+  const long n = long(weights.size()), count = long(heights.size());
+  require(count == n - 1 && long(pairs.shape(0)) == count && pairs.shape(1) == 2, "there must be a merge less than rows");
+  require(long(tree.shape(0)) == count && tree.shape(1) == 4, "tree must be (n - 1, 4)");
+  require(all_inside(pairs.data(), 2 * count, 0, n), "pairs must hold row numbers");
+  Scratch<long> parent(2 * n);
+  Scratch<double> total(2 * n);
+  for (long i = 0; i < 2 * n; i++) parent[i] = i;
+  for (long i = 0; i < n; i++) total[i] = weights.data()[i];
+  auto root = [&](long i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  for (long i = 0; i < count; i++) {
+    const long a = root(pairs.data()[2 * i]), b = root(pairs.data()[2 * i + 1]);
+    double* line = tree.data() + 4 * i;
+    parent[a] = parent[b] = n + i;
+    total[n + i] = total[a] + total[b];
+    line[0] = double(a < b ? a : b), line[1] = double(a < b ? b : a), line[2] = heights.data()[i], line[3] = total[n + i];
+  }
+}
+
+static void cut_merges(In<int64_t, 2> merged, In<bool, 1> kept, Out<int32_t, 1> labels) {
+  const long n = long(labels.size()), count = long(kept.size());
+  require(count == n - 1 && long(merged.shape(0)) == count && merged.shape(1) == 2, "there must be a merge less than rows");
+  Scratch<long> root(2 * n);
+  Scratch<int32_t> name(2 * n, -1);
+  for (long i = 0; i < 2 * n; i++) root[i] = i;
+  for (long i = count - 1; i >= 0; i--) {  // from the top: the root of a parent is known before its children's
+    const int64_t* line = merged.data() + 2 * i;
+    require(all_inside(line, 2, 0, n + i), "merged must hold clusters that are there by then");
+    if (kept.data()[i]) root[line[0]] = root[line[1]] = root[n + i];
+  }
+  int32_t names = 0;
+  for (long i = 0; i < n; i++) {
+    if (name[root[i]] < 0) name[root[i]] = names++;
+    labels.data()[i] = name[root[i]];
+  }
+}
+
+void bind_chain(nb::module_& m) {
+  const ChainKernels& kernels = CHOSEN(ChainKernels, chain_kernels);
+  nb::enum_<Linkage>(m, "Linkage", "Linkages that need more than centroids.")
+      .value("complete", Linkage::complete)
+      .value("average", Linkage::average)
+      .value("weighted", Linkage::weighted);
+  m.def(
+      "ward_chain",
+      [&kernels](PointTiles& tiles, Out<double, 1> size, long stop, Out<int64_t, 2> pairs, Out<double, 1> squares) {
+        const Merges merges = tiles.merges(pairs, squares);
+        require(long(size.size()) == tiles.most, "size must have a value a point");
+        nb::gil_scoped_release released;
+        return kernels.ward(tiles.view, size.data(), stop > 1 ? stop : 1, merges);
+      },
+      "tiles"_a, "size"_a, "stop"_a, "pairs"_a, "squares"_a,
+      "Merge centroids by Ward's linkage until `stop` clusters are left; how many merges that were.");
+  m.def(
+      "chain_of_pairs",
+      [&kernels](Out<double, 1> distances, Out<double, 1> size, Linkage linkage, Out<int64_t, 2> pairs,
+                 Out<double, 1> heights) {
+        const long n = long(size.size());
+        require(long(heights.size()) == n - 1 && long(pairs.shape(0)) == n - 1 && pairs.shape(1) == 2,
+                "there must be a merge less than rows");
+        require(long(distances.size()) == n * (n - 1) / 2, "distances must hold every pair once");
+        kernels.pairs(distances.data(), size.data(), linkage, {pairs.data(), heights.data(), n - 1});
+      },
+      "distances"_a, "size"_a, "linkage"_a, "pairs"_a, "heights"_a,
+      "All merges of clusters whose distances are given, every pair once (overwritten).", Released());
+  m.def("label_merges", label_merges, "pairs"_a, "heights"_a, "weights"_a, "tree"_a,
+        "tree = the merges in SciPy's format: clusters numbered n, n + 1, ... as they are made.", Released());
+  m.def("cut_merges", cut_merges, "merged"_a, "kept"_a, "labels"_a,
+        "labels = what the merges that stand have brought together, numbered by first row.", Released());
+}
+#endif
