@@ -55,9 +55,7 @@ long ward_chain(Tiles& tiles, double* size, long stop, Merges merges) {
       query.measure(tiles, t);
       for_each_near(
           TILE,
-          [&](long p) {
-            return 2 * (load(query.distance + p) - slack) < wide * (part + load(inverse + t * TILE + p));
-          },
+          [&](long p) { return 2 * (load(query.distance + p) - slack) < wide * (part + load(inverse + t * TILE + p)); },
           [&](long p) {
             const long other = t * TILE + p;
             if (other == q || tiles.owner[other] < 0) return;
@@ -124,9 +122,12 @@ void chain_of_pairs(double* distances, double* size, Linkage linkage, Merges mer
       if (c == b) continue;
       const double g = distances[place_of(n, a, c)];
       double& h = distances[place_of(n, b, c)];
-      if (linkage == Linkage::complete) h = g > h ? g : h;
-      else if (linkage == Linkage::average) h = (s * g + t * h) / (s + t);
-      else h = 0.5 * (g + h);
+      if (linkage == Linkage::complete)
+        h = g > h ? g : h;
+      else if (linkage == Linkage::average)
+        h = (s * g + t * h) / (s + t);
+      else
+        h = 0.5 * (g + h);
     }
     left = kept;
   }
@@ -137,17 +138,15 @@ const ChainKernels chain_kernels = {ward_chain, chain_of_pairs};
 }  // namespace ISA
 
 #else
-#include "border.hpp"
 
 static void label_merges(In<int64_t, 2> pairs, In<double, 1> heights, In<double, 1> weights, Out<double, 2> tree) {
-  const long n = long(weights.size()), count = long(heights.size());
-  require(count == n - 1 && long(pairs.shape(0)) == count && pairs.shape(1) == 2, "there must be a merge less than rows");
+  const long n = long(weights.size()), count = n - 1;
+  require(long(heights.size()) == count && long(pairs.shape(0)) == count && pairs.shape(1) == 2, "n - 1 merges");
   require(long(tree.shape(0)) == count && tree.shape(1) == 4, "tree must be (n - 1, 4)");
   require(all_inside(pairs.data(), 2 * count, 0, n), "pairs must hold row numbers");
-  Scratch<long> parent(2 * n);
-  Scratch<double> total(2 * n);
-  for (long i = 0; i < 2 * n; i++) parent[i] = i;
-  for (long i = 0; i < n; i++) total[i] = weights.data()[i];
+  std::vector<long> parent(2 * n - 1);
+  std::vector<double> total(weights.data(), weights.data() + n);
+  for (long i = 0; i < 2 * n - 1; i++) parent[i] = i;
   auto root = [&](long i) {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
     return i;
@@ -156,40 +155,23 @@ static void label_merges(In<int64_t, 2> pairs, In<double, 1> heights, In<double,
     const long a = root(pairs.data()[2 * i]), b = root(pairs.data()[2 * i + 1]);
     double* line = tree.data() + 4 * i;
     parent[a] = parent[b] = n + i;
-    total[n + i] = total[a] + total[b];
-    line[0] = double(a < b ? a : b), line[1] = double(a < b ? b : a), line[2] = heights.data()[i], line[3] = total[n + i];
-  }
-}
-
-static void cut_merges(In<int64_t, 2> merged, In<bool, 1> kept, Out<int32_t, 1> labels) {
-  const long n = long(labels.size()), count = long(kept.size());
-  require(count == n - 1 && long(merged.shape(0)) == count && merged.shape(1) == 2, "there must be a merge less than rows");
-  Scratch<long> root(2 * n);
-  Scratch<int32_t> name(2 * n, -1);
-  for (long i = 0; i < 2 * n; i++) root[i] = i;
-  for (long i = count - 1; i >= 0; i--) {  // from the top: the root of a parent is known before its children's
-    const int64_t* line = merged.data() + 2 * i;
-    require(all_inside(line, 2, 0, n + i), "merged must hold clusters that are there by then");
-    if (kept.data()[i]) root[line[0]] = root[line[1]] = root[n + i];
-  }
-  int32_t names = 0;
-  for (long i = 0; i < n; i++) {
-    if (name[root[i]] < 0) name[root[i]] = names++;
-    labels.data()[i] = name[root[i]];
+    total.push_back(total[a] + total[b]);
+    line[0] = double(a < b ? a : b), line[1] = double(a < b ? b : a), line[2] = heights.data()[i],
+    line[3] = total.back();
   }
 }
 
 void bind_chain(nb::module_& m) {
   const ChainKernels& kernels = CHOSEN(ChainKernels, chain_kernels);
-  nb::enum_<Linkage>(m, "Linkage", "Linkages that need more than centroids.")
+  nb::enum_<Linkage>(m, "Linkage")
       .value("complete", Linkage::complete)
       .value("average", Linkage::average)
       .value("weighted", Linkage::weighted);
   m.def(
       "ward_chain",
-      [&kernels](PointTiles& tiles, Out<double, 1> size, long stop, Out<int64_t, 2> pairs, Out<double, 1> squares) {
-        const Merges merges = tiles.merges(pairs, squares);
-        require(long(size.size()) == tiles.most, "size must have a value a point");
+      [&kernels](PointTiles& tiles, Out<double, 1> size, long stop, Pairs pairs, Heights squares) {
+        const Merges merges = merges_of(tiles.left(), pairs, squares);
+        require(long(size.size()) == tiles.n, "size must have a value a point");
         nb::gil_scoped_release released;
         return kernels.ward(tiles.view, size.data(), stop > 1 ? stop : 1, merges);
       },
@@ -197,19 +179,14 @@ void bind_chain(nb::module_& m) {
       "Merge centroids by Ward's linkage until `stop` clusters are left; how many merges that were.");
   m.def(
       "chain_of_pairs",
-      [&kernels](Out<double, 1> distances, Out<double, 1> size, Linkage linkage, Out<int64_t, 2> pairs,
-                 Out<double, 1> heights) {
+      [&kernels](Out<double, 1> distances, Out<double, 1> size, Linkage linkage, Pairs pairs, Heights heights) {
         const long n = long(size.size());
-        require(long(heights.size()) == n - 1 && long(pairs.shape(0)) == n - 1 && pairs.shape(1) == 2,
-                "there must be a merge less than rows");
         require(long(distances.size()) == n * (n - 1) / 2, "distances must hold every pair once");
-        kernels.pairs(distances.data(), size.data(), linkage, {pairs.data(), heights.data(), n - 1});
+        kernels.pairs(distances.data(), size.data(), linkage, merges_of(n, pairs, heights));
       },
       "distances"_a, "size"_a, "linkage"_a, "pairs"_a, "heights"_a,
       "All merges of clusters whose distances are given, every pair once (overwritten).", Released());
   m.def("label_merges", label_merges, "pairs"_a, "heights"_a, "weights"_a, "tree"_a,
-        "tree = the merges in SciPy's format: clusters numbered n, n + 1, ... as they are made.", Released());
-  m.def("cut_merges", cut_merges, "merged"_a, "kept"_a, "labels"_a,
-        "labels = what the merges that stand have brought together, numbered by first row.", Released());
+        "tree = the merges in SciPy's format: clusters are numbered n, n + 1, ... as they are made.", Released());
 }
 #endif

@@ -11,7 +11,7 @@ struct Labelled {
   long n, d;
 };
 struct GroupTable {
-  double *mass;                    // (k,) weight of the rows
+  double* mass;                     // (k,) weight of the rows
   double *weight, *mean, *scatter;  // (k, d)
   long k;
 };
@@ -27,14 +27,16 @@ DECLARE_VARIANTS(GroupKernels, group_kernels)
 namespace ISA {
 namespace {
 
-template <class T> void group_moments(const T* rows, const Labelled& labelled, const GroupTable& table) {
+template <class T>
+void group_moments(const T* rows, const Labelled& labelled, const GroupTable& table) {
   const long d = labelled.d;
   const double* __restrict reference = labelled.reference;
   for (long i = 0; i < labelled.n; i++) {
     const double w = labelled.weights[i];
     if (w == 0) continue;
     const T* __restrict row = rows + i * d;
-    double *__restrict weight = table.weight + labelled.codes[i] * d, *__restrict mean = table.mean + labelled.codes[i] * d;
+    double* __restrict weight = table.weight + labelled.codes[i] * d, * __restrict mean =
+                                                                          table.mean + labelled.codes[i] * d;
     table.mass[labelled.codes[i]] += w;
     for (long j = 0; j < d; j++) {
       const double y = double(row[j]) - reference[j];
@@ -73,7 +75,8 @@ static void bind(nb::module_& m, void (*kernel)(const T*, const Labelled&, const
         const long n = long(rows.shape(0)), d = long(rows.shape(1)), k = long(mass.size());
         require(long(weights.size()) == n && long(codes.size()) == n, "weights and codes must have a value a row");
         require(long(reference.size()) == d, "reference must have a value a column");
-        require(table.shape(0) == 3 && long(table.shape(1)) == k && long(table.shape(2)) == d, "table must be (3, k, d)");
+        require(table.shape(0) == 3 && long(table.shape(1)) == k && long(table.shape(2)) == d,
+                "table must be (3, k, d)");
         for (long i = 0; i < n; i++)
           require(weights.data()[i] == 0 || (codes.data()[i] >= 0 && codes.data()[i] < k), "codes must be groups");
         double* cells = table.data();

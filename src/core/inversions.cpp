@@ -1,4 +1,5 @@
-// Centroid and median linkage, O(n) memory: the two nearest clusters merge, and may be nearer to a third than they were.
+// Centroid and median linkage, O(n) memory: the two nearest clusters merge, and may be nearer to a third than they
+// were.
 //
 // Heights can fall, so chains do not serve. For every cluster a bound is kept that no other is nearer than, and the
 // cluster that was that near; the least bound comes first. If that neighbour has changed since, the bound is renewed,
@@ -8,10 +9,6 @@
 #include "point_tiles.hpp"
 #include "variants.hpp"
 
-struct Nearest {
-  int64_t* near;  // (places,) the nearest place of each
-  double* known;  // (places,) its squared distance; infinite where there is no point
-};
 struct InversionKernels {
   long (*merge)(Tiles& tiles, Nearest nearest, double* size, bool median, long stop, Merges merges);
 };
@@ -26,9 +23,11 @@ namespace {
 long first_least(const double* known, long places) {
   constexpr int L = LANES<double>;
   Vec<double> least[4];
-  UNROLL for (int v = 0; v < 4; v++) least[v] = splat(INFINITE);
+  UNROLL
+  for (int v = 0; v < 4; v++) least[v] = splat(INFINITE);
   for (long q = 0; q < places; q += 4 * L)  // places are whole tiles
-    UNROLL for (int v = 0; v < 4; v++) least[v] = minimum(least[v], load(known + q + v * L));
+    UNROLL
+  for (int v = 0; v < 4; v++) least[v] = minimum(least[v], load(known + q + v * L));
   const Vec<double> all = minimum(minimum(least[0], least[1]), minimum(least[2], least[3]));
   double value = all[0];
   for (int l = 1; l < L; l++) value = all[l] < value ? all[l] : value;
@@ -40,7 +39,11 @@ long first_least(const double* known, long places) {
 
 struct Bounds {
   Bounds(const Tiles& tiles, Nearest nearest)
-      : places(tiles.count * TILE), near(nearest.near), known(nearest.known), merges(places, 0), seen(places, 0),
+      : places(tiles.count * TILE),
+        near(nearest.near),
+        known(nearest.known),
+        merges(places, 0),
+        seen(places, 0),
         limit(places) {
     for (long q = 0; q < places; q++) limit[q] = loosened(known[q], tiles.slack);
   }
@@ -109,18 +112,14 @@ void bind_inversions(nb::module_& m) {
   m.def(
       "merge_nearest",
       [&kernels](PointTiles& tiles, Out<int64_t, 1> near, Out<double, 1> known, Out<double, 1> size, bool median,
-                 long stop, Out<int64_t, 2> pairs, Out<double, 1> squares) {
-        const Merges merges = tiles.merges(pairs, squares);
-        const long places = tiles.places();
-        require(long(near.size()) == places && long(known.size()) == places, "near and known must have a value a place");
-        require(long(size.size()) == tiles.most, "size must have a value a point");
-        if (merges.count == 0) return 0L;
-        require(all_inside(near.data(), places, 0, places), "near must hold places");
+                 long stop, Pairs pairs, Heights squares) {
+        const Merges merges = merges_of(tiles.left(), pairs, squares);
+        require(long(size.size()) == tiles.n, "size must have a value a point");
+        const Nearest nearest = tiles.nearest(near, known);
         nb::gil_scoped_release released;
-        return kernels.merge(tiles.view, {near.data(), known.data()}, size.data(), median, stop > 1 ? stop : 1, merges);
+        return kernels.merge(tiles.view, nearest, size.data(), median, stop > 1 ? stop : 1, merges);
       },
       "tiles"_a, "near"_a, "known"_a, "size"_a, "median"_a, "stop"_a, "pairs"_a, "squares"_a,
-      "Merge the nearest centroids until `stop` clusters are left, from their nearest neighbours (overwritten); "
-      "how many merges that were. median: the middle of two centroids, whatever their sizes.");
+      "Merge the nearest centroids (or medians) until `stop` clusters are left; how many merges that were.");
 }
 #endif

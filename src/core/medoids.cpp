@@ -38,8 +38,10 @@ void nearest_two(const double* tile, long n, long k, int32_t* labels, double* ne
     int32_t label = -1;
     for (long m = 0; m < k; m++) {
       const double y = tile[m];
-      if (y < best || (label < 0 && y == y)) next = best, best = y, label = int32_t(m);
-      else if (y < next) next = y;
+      if (y < best || (label < 0 && y == y))
+        next = best, best = y, label = int32_t(m);
+      else if (y < next)
+        next = y;
     }
     labels[i] = label, near[i] = best, second[i] = next;
   }
@@ -101,7 +103,8 @@ void bind_medoids(nb::module_& m) {
         kernels.add_changes(tile.data(), long(candidates), rows, joins.data(), leaves.data());
       },
       "tile"_a, "labels"_a, "near"_a, "second"_a, "weights"_a, "joins"_a, "leaves"_a,
-      "Add what every exchange of a medoid for a candidate changes, by rows whose dissimilarities to the candidates are "
+      "Add what every exchange of a medoid for a candidate changes, by rows whose dissimilarities to the candidates "
+      "are "
       "the tile.",
       Released());
 }

@@ -15,3 +15,16 @@ enum class Linkage {
   average,   // the mean over all pairs of members
   weighted,  // the mean of the distances of the two clusters that were merged
 };
+
+#ifndef ISA
+#include "border.hpp"
+
+using Pairs = Out<int64_t, 2>;
+using Heights = Out<double, 1>;
+
+inline Merges merges_of(long clusters, const Pairs& pairs, const Heights& heights) {
+  require(long(pairs.shape(0)) == clusters - 1 && pairs.shape(1) == 2, "pairs must be (clusters - 1, 2)");
+  require(long(heights.size()) == clusters - 1, "heights must be (clusters - 1,)");
+  return {pairs.data(), heights.data(), clusters - 1};
+}
+#endif

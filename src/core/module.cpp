@@ -76,7 +76,6 @@ void bind_inversions(nb::module_& m);
 void bind_splinter(nb::module_& m);
 void bind_pairwise(nb::module_& m);
 void bind_medoids(nb::module_& m);
-void bind_silhouette(nb::module_& m);
 void bind_group_moments(nb::module_& m);
 
 NB_MODULE(_core, m) {
@@ -91,6 +90,5 @@ NB_MODULE(_core, m) {
   bind_splinter(m);
   bind_pairwise(m);
   bind_medoids(m);
-  bind_silhouette(m);
   bind_group_moments(m);
 }

@@ -34,9 +34,12 @@ void select(const double* column, long stride, int64_t* order, long low, long hi
         order[i++] = order[j], order[j--] = kept;
       }
     }
-    if (middle <= j) high = j;
-    else if (middle >= i) low = i;
-    else return;
+    if (middle <= j)
+      high = j;
+    else if (middle >= i)
+      low = i;
+    else
+      return;
   }
 }
 
@@ -66,10 +69,7 @@ void fill(const Points& points, Tiles& tiles) {
   const long d = points.d, n = points.n;
   Scratch<int64_t> order(n);
   order_by_halves(points, tiles.count, order);
-  for (long q = 0; q < tiles.count * TILE; q++) tiles.owner[q] = -1;
-  for (long i = 0; i < tiles.count * tiles.width * TILE; i++) tiles.places[i] = 0;
-  for (long i = 0; i < d * tiles.stride; i++)
-    tiles.boxes[i] = float(INFINITE), tiles.boxes[d * tiles.stride + i] = -float(INFINITE);
+  for (long i = 0; i < d * tiles.stride; i++) tiles.boxes[d * tiles.stride + i] = -float(INFINITE);
   for (long t = 0; t < tiles.count; t++) {
     for (int p = 0; p < TILE; p++) tiles.places[t * tiles.width * TILE + p] = float(INFINITE);
     const long a = t * n / tiles.count, b = (t + 1) * n / tiles.count;
@@ -99,7 +99,8 @@ void nearest_points(const Tiles& tiles, const double* rows, long n, int64_t* out
     double limit = INFINITE, reach = 0;
     long found = -1;
     for (long j = 0; j < d; j++) reach = __builtin_fabs(row[j]) > reach ? __builtin_fabs(row[j]) : reach;
-    const double slack = tiles.slack + 1001.0 * double(d) * (0x1p-22 * reach) * (0x1p-22 * reach);  // it may lie far off
+    const double slack =
+        tiles.slack + 1001.0 * double(d) * (0x1p-22 * reach) * (0x1p-22 * reach);  // it may lie far off
     query.start_from(tiles, row);
     long first = 0;
     for (long t = 1; t < tiles.count; t++) first = query.bound[t] < query.bound[first] ? t : first;
@@ -127,12 +128,6 @@ const TileKernels tile_kernels = {fill, nearest_places, nearest_points};
 
 #else
 
-struct PointTiles::Memory {
-  Scratch<double> points;
-  Scratch<int64_t> owner;
-  Scratch<float> places, boxes;
-};
-
 void PointTiles::fill(const double* points, const int64_t* numbers, long n, long d) {
   double reach = 0;
   for (long i = 0; i < n * d; i++) {
@@ -143,39 +138,35 @@ void PointTiles::fill(const double* points, const int64_t* numbers, long n, long
   long count = 1;
   while (count * TILE < n) count *= 2;  // a power of two: halving makes parts of equal size
   const long stride = round_up(count, BOXES), width = round_up(d, COLUMNS);
-  memory_ = std::shared_ptr<Memory>(new Memory{Scratch<double>(count * TILE * d), Scratch<int64_t>(count * TILE),
-                                               Scratch<float>(count * width * TILE), Scratch<float>(2 * d * stride)});
-  view = {count,           stride,         d, width, memory_->points, memory_->owner, memory_->places,
-          memory_->boxes, 1001.0 * double(d) * (0x1p-22 * reach) * (0x1p-22 * reach)};
+  points_.resize(count * TILE * d), owner_.assign(count * TILE, -1);
+  places_.assign(count * width * TILE, 0.f), boxes_.assign(2 * d * stride, __builtin_inff());
+  const double slack = 1001.0 * double(d) * (0x1p-22 * reach) * (0x1p-22 * reach);
+  view = {count, stride, d, width, points_.data(), owner_.data(), places_.data(), boxes_.data(), slack};
   CHOSEN(TileKernels, tile_kernels).fill({points, numbers, n, d}, view);
 }
 
-PointTiles::PointTiles(In<double, 2> points) : most(long(points.shape(0))) {
+PointTiles::PointTiles(In<double, 2> points) : n(long(points.shape(0))) {
   require(points.shape(1) > 0, "points must have columns");
-  Scratch<int64_t> numbers(most);
-  for (long i = 0; i < most; i++) numbers[i] = i;
-  fill(points.data(), numbers, most, long(points.shape(1)));
+  std::vector<int64_t> numbers(n);
+  for (long i = 0; i < n; i++) numbers[i] = i;
+  fill(points.data(), numbers.data(), n, long(points.shape(1)));
 }
 
 void PointTiles::repack() {
-  const std::shared_ptr<Memory> old = memory_;
-  const Tiles& from = view;
-  const long n = left(), d = from.d;
-  Scratch<double> points(n * d);
-  Scratch<int64_t> numbers(n);
-  long at = 0;
+  std::vector<double> points;
+  std::vector<int64_t> numbers;
   for (long q = 0; q < places(); q++)
-    if (from.owner[q] >= 0) {
-      for (long j = 0; j < d; j++) points[at * d + j] = from.points[q * d + j];
-      numbers[at++] = from.owner[q];
+    if (owner_[q] >= 0) {
+      points.insert(points.end(), view.points + q * view.d, view.points + (q + 1) * view.d);
+      numbers.push_back(owner_[q]);
     }
-  fill(points, numbers, n, d);
+  fill(points.data(), numbers.data(), long(numbers.size()), view.d);
 }
 
 void bind_point_tiles(nb::module_& m) {
   const TileKernels& kernels = CHOSEN(TileKernels, tile_kernels);
   nb::class_<PointTiles>(m, "PointTiles", "Points (n, d) in tiles of near neighbours, numbered 0 to n - 1.")
-      .def(nb::init<In<double, 2>>(), "points"_a, Released())
+      .def(nb::init<In<double, 2> >(), "points"_a, Released())
       .def("repack", &PointTiles::repack, "Sort the points that are left into tiles anew.", Released())
       .def_prop_ro("places", &PointTiles::places, "Places for points: at least as many as there are points.")
       .def(

@@ -1,4 +1,5 @@
-// Points in tiles of 32 near neighbours, each tile with its box: a search measures boxes, then only tiles that are near.
+// Points in tiles of 32 near neighbours, each tile with its box: a search measures boxes, then only tiles that are
+// near.
 //
 // Both are measured in float32, at half the traffic, which decides nothing: what may be nearer than the best so far is
 // measured again in float64. |x32 - y32| differs from |x - y| by at most e = 2^-22 sqrt(d) R, where no coordinate
@@ -13,20 +14,26 @@
 #include "memory.hpp"
 #include "merges.hpp"
 
-constexpr int TILE = 32;     // measured: smaller tiles prune better, larger ones fill vectors better
-constexpr int COLUMNS = 4;   // taken together; coordinates are filled up with zeros to a multiple
-constexpr int BOXES = 16;    // boxes of a vector at most; filled up with boxes that nothing is near to
+constexpr int TILE = 32;          // measured: smaller tiles prune better, larger ones fill vectors better
+constexpr int COLUMNS = 4;        // taken together; coordinates are filled up with zeros to a multiple
+constexpr int BOXES = 16;         // boxes of a vector at most; filled up with boxes that nothing is near to
 constexpr double LOOSE = 1.0011;  // derived: 1.001, and the rounding of float32 sums
 
 struct Tiles {
-  long count;       // tiles, a power of two
-  long stride;      // the same, filled up to a multiple of BOXES
-  long d, width;    // columns; the same, filled up to a multiple of COLUMNS
-  double* points;   // (count * TILE, d) the points, place by place
-  int64_t* owner;   // (count * TILE,) the number of the point at each place, -1 where there is none
-  float* places;    // (count, width, TILE) the same coordinates, infinite where there is no point
-  float* boxes;     // (2, d, stride) least and largest coordinate of each tile
-  double slack;     // 1001 e^2
+  long count;      // tiles, a power of two
+  long stride;     // the same, filled up to a multiple of BOXES
+  long d, width;   // columns; the same, filled up to a multiple of COLUMNS
+  double* points;  // (count * TILE, d) the points, place by place
+  int64_t* owner;  // (count * TILE,) the number of the point at each place, -1 where there is none
+  float* places;   // (count, width, TILE) the same coordinates, infinite where there is no point
+  float* boxes;    // (2, d, stride) least and largest coordinate of each tile
+  double slack;    // 1001 e^2
+};
+
+// The nearest neighbours of places
+struct Nearest {
+  int64_t* near;  // (places,) the nearest place of each
+  double* known;  // (places,) its squared distance; infinite where there is no point
 };
 
 #ifdef ISA
@@ -50,9 +57,10 @@ INLINE double between_places(const Tiles& tiles, long a, long b) {
   return squared_distance(tiles.points + a * tiles.d, tiles.points + b * tiles.d, tiles.d);
 }
 
-// The numbers in [0, count) for which `test(first)` holds, a vector of them at a time. `use` may make the test stricter,
-// so it is asked again after each.
-template <class Test, class Use> INLINE void for_each_near(long count, Test test, Use use) {
+// The numbers in [0, count) for which `test(first)` holds, a vector of them at a time. `use` may make the test
+// stricter, so it is asked again after each.
+template <class Test, class Use>
+INLINE void for_each_near(long count, Test test, Use use) {
   for (long first = 0; first < count; first += LANES<float>)
     for (unsigned lanes = lane_bits(test(first)); lanes != 0;) {
       const int l = __builtin_ctz(lanes);
@@ -75,7 +83,8 @@ struct Query {
     for (long t = 0; t < tiles.stride; t += LANES<float>) {
       Vec<float> sum = {};
       for (long j = 0; j < tiles.d; j++) {
-        const Vec<float> below = load(low + j * tiles.stride + t) - x[j], above = x[j] - load(high + j * tiles.stride + t);
+        const Vec<float> below = load(low + j * tiles.stride + t) - x[j],
+                         above = x[j] - load(high + j * tiles.stride + t);
         const Vec<float> gap = maximum(maximum(below, above), Vec<float>{});
         sum = fused(gap, gap, sum);
       }
@@ -88,18 +97,21 @@ struct Query {
     constexpr int L = LANES<float>, N = TILE / L;
     const float* cells = tiles.places + t * tiles.width * TILE;
     Vec<float> sum[N] = {};
-    for (long j = 0; j < tiles.width; j += COLUMNS)
-      UNROLL for (int v = 0; v < N; v++) {
-        Vec<float> y[COLUMNS];
-        UNROLL for (int c = 0; c < COLUMNS; c++) y[c] = x[j + c] - load(cells + (j + c) * TILE + v * L);
-        sum[v] += fused(y[0], y[0], y[1] * y[1]) + fused(y[2], y[2], y[3] * y[3]);
-      }
-    UNROLL for (int v = 0; v < N; v++) store(distance + v * L, sum[v]);
+    for (long j = 0; j < tiles.width; j += COLUMNS) UNROLL
+    for (int v = 0; v < N; v++) {
+      Vec<float> y[COLUMNS];
+      UNROLL
+      for (int c = 0; c < COLUMNS; c++) y[c] = x[j + c] - load(cells + (j + c) * TILE + v * L);
+      sum[v] += fused(y[0], y[0], y[1] * y[1]) + fused(y[2], y[2], y[3] * y[3]);
+    }
+    UNROLL
+    for (int v = 0; v < N; v++) store(distance + v * L, sum[v]);
   }
 };
 
 // The tile of place q first, then those whose box is nearer than the limit: what is near at home spares many others
-template <class Near, class Visit> INLINE void for_each_tile(const Tiles& tiles, long q, Near near, Visit visit) {
+template <class Near, class Visit>
+INLINE void for_each_tile(const Tiles& tiles, long q, Near near, Visit visit) {
   const long home = q / TILE;
   visit(home);
   for_each_near(tiles.count, near, [&](long t) {
@@ -114,7 +126,8 @@ struct Neighbour {
 
 // The place nearest to q that is nearer than the limit and not inside: inside(place), tile_inside(tile)
 template <class Inside, class TileInside>
-Neighbour nearest_outside(const Tiles& tiles, long q, double limit, Query& query, Inside inside, TileInside tile_inside) {
+Neighbour nearest_outside(const Tiles& tiles, long q, double limit, Query& query, Inside inside,
+                          TileInside tile_inside) {
   long found = -1;
   float wide = loosened(limit, tiles.slack);
   query.start_from(tiles, tiles.points + q * tiles.d);
@@ -134,8 +147,7 @@ Neighbour nearest_outside(const Tiles& tiles, long q, double limit, Query& query
   return {found, limit};
 }
 INLINE Neighbour nearest_other(const Tiles& tiles, long q, Query& query) {
-  return nearest_outside(
-      tiles, q, INFINITE, query, [&](long other) { return other == q; }, [](long) { return false; });
+  return nearest_outside(tiles, q, INFINITE, query, [&](long other) { return other == q; }, [](long) { return false; });
 }
 
 // Tile and box learn where the point at place q is now
@@ -175,9 +187,7 @@ INLINE long next_point(const Tiles& tiles, long q) {
 }  // namespace ISA
 
 #else
-#include <memory>
-
-#include "border.hpp"
+#include <vector>
 
 // What Python holds: tiles and their memory
 class PointTiles {
@@ -186,22 +196,23 @@ class PointTiles {
   void repack();  // the points that are left into tiles anew: tiles stay full and small
 
   Tiles view;
-  long most;  // numbers are below this
+  long n;  // points there were at first: numbers are below this
   long places() const { return view.count * TILE; }
   long left() const {
     long found = 0;
-    for (long q = 0; q < places(); q++) found += view.owner[q] >= 0;
+    for (const int64_t number : owner_) found += number >= 0;
     return found;
   }
-  Merges merges(Out<int64_t, 2> pairs, Out<double, 1> heights) const {
-    require(pairs.shape(1) == 2 && pairs.shape(0) == heights.size(), "pairs and heights must be of one length");
-    require(long(heights.size()) + 1 == left(), "pairs must have a line less than there are points");
-    return {pairs.data(), heights.data(), long(heights.size())};
+  Nearest nearest(const Out<int64_t, 1>& near, const Out<double, 1>& known) const {
+    require(long(near.size()) == places() && near.size() == known.size(), "near and known must have a value a place");
+    require(all_inside(near.data(), places(), left() > 1 ? 0 : -1, places()), "near must hold places");
+    return {near.data(), known.data()};
   }
 
  private:
-  struct Memory;
-  std::shared_ptr<Memory> memory_;
+  std::vector<double> points_;
+  std::vector<int64_t> owner_;
+  std::vector<float> places_, boxes_;
   void fill(const double* points, const int64_t* numbers, long n, long d);
 };
 #endif

@@ -1,9 +1,7 @@
-// The minimum spanning tree of points, or of a list of all pairs: single linkage.
+// The minimum spanning tree of points, O(n) memory: single linkage.
 //
-//   points   Boruvka's rounds, O(n) memory: every component but the largest takes the shortest edge that leaves it
-//   pairs    Prim: the tree takes in the nearest row outside it, n - 1 times
-//
-// Boruvka starts from the nearest neighbour of every point (found on threads, by the caller). Later a point is searched
+// Boruvka's rounds: every component but the largest takes the shortest edge that leaves it, until one is left. They
+// start from the nearest neighbour of every point (found on threads, by the caller). Later a point is searched
 // from again only if its neighbour has come into its own component, and only if the distance known of it could beat
 // the best edge its component has by then. The largest component needs no search: edges of the others reach it.
 #include <algorithm>
@@ -12,8 +10,7 @@
 #include "variants.hpp"
 
 struct SpanningKernels {
-  void (*of_points)(const Tiles& tiles, int64_t* near, double* known, Merges edges);
-  void (*of_pairs)(const double* distances, long n, Merges edges);
+  void (*tree)(const Tiles& tiles, Nearest nearest, Merges edges);
 };
 DECLARE_VARIANTS(SpanningKernels, spanning_kernels)
 
@@ -64,7 +61,9 @@ struct Edge {
   long from, to;
 };
 
-void tree_of_points(const Tiles& tiles, int64_t* near, double* known, Merges edges) {
+void spanning_tree(const Tiles& tiles, Nearest nearest, Merges edges) {
+  int64_t* const near = nearest.near;
+  double* const known = nearest.known;
   Components components(tiles);
   const long places = components.places;
   const Scratch<long>& group = components.group;
@@ -102,31 +101,8 @@ void tree_of_points(const Tiles& tiles, int64_t* near, double* known, Merges edg
   }
 }
 
-void tree_of_pairs(const double* distances, long n, Merges edges) {
-  Scratch<double> best(n, INFINITE);
-  Scratch<long> near(n, 0), outside(n);
-  for (long i = 0; i < n; i++) outside[i] = i;
-  long row = 0, left = n - 1;
-  outside[0] = left;
-  for (long step = 0; step < n - 1; step++) {
-    double least = INFINITE;
-    long which = 0;
-    for (long q = 0; q < left; q++) {
-      const long other = outside[q], a = row < other ? row : other, b = row < other ? other : row;
-      const double distance = distances[a * n - a * (a + 1) / 2 + b - a - 1];
-      if (distance < best[other]) best[other] = distance, near[other] = row;
-      // Of equal distances the lowest row number, wherever it stands in the list
-      if (best[other] < least || (best[other] == least && other < outside[which])) least = best[other], which = q;
-    }
-    row = outside[which];
-    edges.pairs[2 * step] = near[row], edges.pairs[2 * step + 1] = row;
-    edges.heights[step] = least;
-    outside[which] = outside[--left];
-  }
-}
-
 }  // namespace
-const SpanningKernels spanning_kernels = {tree_of_points, tree_of_pairs};
+const SpanningKernels spanning_kernels = {spanning_tree};
 }  // namespace ISA
 
 #else
@@ -135,26 +111,10 @@ void bind_spanning_tree(nb::module_& m) {
   const SpanningKernels& kernels = CHOSEN(SpanningKernels, spanning_kernels);
   m.def(
       "spanning_tree",
-      [&kernels](const PointTiles& tiles, Out<int64_t, 1> near, Out<double, 1> known, Out<int64_t, 2> pairs,
-                 Out<double, 1> squares) {
-        const Merges edges = tiles.merges(pairs, squares);
-        const long places = tiles.places();
-        require(long(near.size()) == places && long(known.size()) == places, "near and known must have a value a place");
-        if (edges.count == 0) return;
-        require(all_inside(near.data(), places, 0, places), "near must hold places");
-        kernels.of_points(tiles.view, near.data(), known.data(), edges);
+      [&kernels](const PointTiles& tiles, Out<int64_t, 1> near, Out<double, 1> known, Pairs pairs, Heights squares) {
+        kernels.tree(tiles.view, tiles.nearest(near, known), merges_of(tiles.left(), pairs, squares));
       },
       "tiles"_a, "near"_a, "known"_a, "pairs"_a, "squares"_a,
       "Edges of the shortest tree over the points, from their nearest neighbours (overwritten).", Released());
-  m.def(
-      "spanning_tree_of_pairs",
-      [&kernels](In<double, 1> distances, Out<int64_t, 2> pairs, Out<double, 1> lengths) {
-        const long n = long(lengths.size()) + 1;
-        require(long(pairs.shape(0)) == n - 1 && pairs.shape(1) == 2, "pairs and lengths must be of one length");
-        require(long(distances.size()) == n * (n - 1) / 2, "distances must hold every pair once");
-        kernels.of_pairs(distances.data(), n, {pairs.data(), lengths.data(), n - 1});
-      },
-      "distances"_a, "pairs"_a, "lengths"_a, "Edges of the shortest tree, given all distances, every pair once.",
-      Released());
 }
 #endif

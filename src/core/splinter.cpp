@@ -1,4 +1,5 @@
-// Divisive trees by splinter groups (DIANA): the row least like the others leaves, and more follow while that suits them.
+// Divisive trees by splinter groups (DIANA): the row least like the others leaves, and more follow while that suits
+// them.
 //
 //   D_i = mean d(i, rows that stay) - mean d(i, rows that left)
 //
@@ -21,120 +22,117 @@ DECLARE_VARIANTS(SplinterKernels, splinter_kernels)
 namespace ISA {
 namespace {
 
-class Splitter {
- public:
-  Splitter(const double* distances, const double* weights, long n)
-      : n_(n), distances_(distances), weights_(weights), total_(n), away_(n), far_(n, -1), moved_(n), left_(n, false) {}
-
-  // Sums of distances within a cluster, by row
-  void add_up(const long* rows, long count) {
-    for (long i = 0; i < count; i++) {
-      const double* line = distances_ + rows[i] * n_;
-      double sum = 0;
-      for (long j = 0; j < count; j++) sum += weights_[rows[j]] * line[rows[j]];
-      total_[rows[i]] = sum;
-    }
-  }
-
-  // The farthest companion of each row, where none was known or it is on the other side
-  void find_farthest(const long* rows, long count) {
-    for (long i = 0; i < count; i++) {
-      const long row = rows[i];
-      if (far_[row] >= 0 && left_[far_[row]] == left_[row]) continue;
-      const double* line = distances_ + row * n_;
-      double most = -1;
-      far_[row] = row;
-      for (long j = 0; j < count; j++)
-        if (line[rows[j]] > most) most = line[rows[j]], far_[row] = rows[j];
-    }
-  }
-  double diameter(const long* rows, long count) const {
-    double most = 0;
-    for (long i = 0; i < count; i++) {
-      const double distance = distances_[rows[i] * n_ + far_[rows[i]]];
-      most = distance > most ? distance : most;
-    }
-    return most;
-  }
-
-  // Rows that stay first, then those that leave, both in their old order; how many stay
-  long split(long* rows, long count) {
-    double here = 0, gone = 0;
-    for (long i = 0; i < count; i++) here += weights_[rows[i]], away_[rows[i]] = 0;
-    long stay = count;
-    while (stay > 1) {
-      double best = -__builtin_inf();
-      long leaver = -1;
-      for (long i = 0; i < count; i++) {
-        const long row = rows[i];
-        if (left_[row]) continue;
-        const double others = here - (weights_[row] < 1 ? weights_[row] : 1);  // copies of a row are company for it
-        double gain = others > 0 ? (total_[row] - away_[row]) / others : 0;
-        gain -= gone > 0 ? away_[row] / gone : 0;
-        if (gain > best || leaver < 0) best = gain, leaver = row;
-      }
-      if (gone > 0 && !(best > 0)) break;
-      const double w = weights_[leaver], *line = distances_ + leaver * n_;
-      left_[leaver] = true;
-      here -= w, gone += w, stay--;
-      for (long i = 0; i < count; i++) away_[rows[i]] += w * line[rows[i]];
-    }
-    long kept = 0, moved = 0;
-    for (long i = 0; i < count; i++) (left_[rows[i]] ? moved_[moved++] : rows[kept++]) = rows[i];
-    for (long i = 0; i < moved; i++) rows[kept + i] = moved_[i];
-    return stay;
-  }
-
-  // Sums within the part that stayed or left, from those of the whole
-  void divide(const long* rows, long count, bool left) {
-    for (long i = 0; i < count; i++)
-      total_[rows[i]] = left ? away_[rows[i]] : total_[rows[i]] - away_[rows[i]];
-  }
-  void forget(const long* rows, long count) {
-    for (long i = 0; i < count; i++) left_[rows[i]] = false;
-  }
-
- private:
-  const long n_;
-  const double *distances_, *weights_;
-  Scratch<double> total_, away_;  // weighted sums of distances, by row: within its cluster; to the rows that left
-  Scratch<long> far_, moved_;
-  Scratch<bool> left_;
+struct Row {
+  double weight, total, away;  // `total`, `away`: weighted sums of distances within its cluster, and to rows that left
+  long farthest;               // the companion of largest distance, -1 before it is known
+  bool left;
 };
 
-struct Part {
+struct Cluster {
+  const double* distances;  // (n, n)
+  long n;
+  Row* all;    // (n,)
+  long* rows;  // (size,) numbers
+  long size;
+
+  Row& row(long i) const { return all[rows[i]]; }
+  const double* line(long i) const { return distances + rows[i] * n; }
+  Cluster part(long begin, long end) const { return {distances, n, all, rows + begin, end - begin}; }
+};
+
+void add_up(const Cluster& cluster) {
+  for (long i = 0; i < cluster.size; i++) {
+    const double* line = cluster.line(i);
+    double sum = 0;
+    for (long j = 0; j < cluster.size; j++) sum += cluster.row(j).weight * line[cluster.rows[j]];
+    cluster.row(i).total = sum;
+  }
+}
+
+void find_farthest(const Cluster& cluster) {
+  for (long i = 0; i < cluster.size; i++) {
+    Row& row = cluster.row(i);
+    if (row.farthest >= 0 && cluster.all[row.farthest].left == row.left) continue;
+    const double* line = cluster.line(i);
+    row.farthest = cluster.rows[0];
+    for (long j = 1; j < cluster.size; j++)
+      if (line[cluster.rows[j]] > line[row.farthest]) row.farthest = cluster.rows[j];
+  }
+}
+
+double diameter(const Cluster& cluster) {
+  double most = 0;
+  for (long i = 0; i < cluster.size; i++) {
+    const double distance = cluster.line(i)[cluster.row(i).farthest];
+    most = distance > most ? distance : most;
+  }
+  return most;
+}
+
+// Rows that stay first, then those that leave, both in their old order; how many stay
+long split(const Cluster& cluster, long* leavers) {
+  double here = 0, gone = 0;
+  long stay = cluster.size;
+  for (long i = 0; i < cluster.size; i++) here += cluster.row(i).weight, cluster.row(i).away = 0;
+  while (stay > 1) {
+    double most = 0;
+    long leaver = -1;
+    for (long i = 0; i < cluster.size; i++) {
+      const Row& row = cluster.row(i);
+      if (row.left) continue;
+      const double others = here - (row.weight < 1 ? row.weight : 1);  // copies of a row are company for it
+      double gain = others > 0 ? (row.total - row.away) / others : 0;
+      if (gone > 0) gain -= row.away / gone;
+      if (gain > most || leaver < 0) most = gain, leaver = i;
+    }
+    if (gone > 0 && !(most > 0)) break;
+    const double w = cluster.row(leaver).weight, *line = cluster.line(leaver);
+    cluster.row(leaver).left = true;
+    here -= w, gone += w, stay--;
+    for (long i = 0; i < cluster.size; i++) cluster.row(i).away += w * line[cluster.rows[i]];
+  }
+  long kept = 0, moved = 0;
+  for (long i = 0; i < cluster.size; i++)
+    (cluster.row(i).left ? leavers[moved++] : cluster.rows[kept++]) = cluster.rows[i];
+  for (long i = 0; i < moved; i++) cluster.rows[kept + i] = leavers[i];
+  return stay;
+}
+
+struct Waiting {
   long begin, end;
-  long fresh;  // rows that there were when its sums were last added up
+  long fresh;  // rows that there were when sums were last added up
 };
 
 void split_all(const double* distances, const double* weights, Merges merges) {
   const long n = merges.count + 1;
-  Splitter splitter(distances, weights, n);
-  Scratch<long> order(n);
-  Scratch<Part> waiting(n + 1);
-  for (long i = 0; i < n; i++) order[i] = i;
-  splitter.add_up(order, n);
-  splitter.find_farthest(order, n);
+  Scratch<Row> all(n);
+  Scratch<long> order(n), leavers(n);
+  Scratch<Waiting> waiting(n + 1);
+  for (long i = 0; i < n; i++) all[i] = {weights[i], 0, 0, -1, false}, order[i] = i;
+  const Cluster root = {distances, n, all, order, n};
+  add_up(root);
+  find_farthest(root);
   waiting[0] = {0, n, n};
-  long count = 1, done = merges.count;
-  while (count > 0) {
-    const Part part = waiting[--count];
-    if (part.end - part.begin < 2) continue;
-    long* rows = order + part.begin;
-    const long size = part.end - part.begin;
-    merges.heights[--done] = splitter.diameter(rows, size);
-    const long stay = splitter.split(rows, size);
-    merges.pairs[2 * done] = rows[0], merges.pairs[2 * done + 1] = rows[stay];
+  for (long count = 1, done = merges.count; count > 0;) {
+    const Waiting next = waiting[--count];
+    const Cluster cluster = root.part(next.begin, next.end);
+    if (cluster.size < 2) continue;
+    merges.heights[--done] = diameter(cluster);
+    const long stay = split(cluster, leavers);
+    merges.pairs[2 * done] = cluster.rows[0], merges.pairs[2 * done + 1] = cluster.rows[stay];
     for (int left = 0; left < 2; left++) {
-      const long begin = left ? part.begin + stay : part.begin, end = left ? part.end : part.begin + stay;
-      // Added up anew from time to time: rounding must not pile up.
-      const bool anew = 2 * (end - begin) <= part.fresh;
-      if (anew) splitter.add_up(order + begin, end - begin);
-      else splitter.divide(order + begin, end - begin, left);
-      splitter.find_farthest(order + begin, end - begin);
-      waiting[count++] = {begin, end, anew ? end - begin : part.fresh};
+      const long begin = left ? next.begin + stay : next.begin, end = left ? next.end : next.begin + stay;
+      const Cluster part = root.part(begin, end);
+      const bool anew = 2 * part.size <= next.fresh;  // from time to time: rounding must not pile up
+      if (anew)
+        add_up(part);
+      else
+        for (long i = 0; i < part.size; i++)
+          part.row(i).total = left ? part.row(i).away : part.row(i).total - part.row(i).away;
+      find_farthest(part);
+      waiting[count++] = {begin, end, anew ? part.size : next.fresh};
     }
-    splitter.forget(rows, size);
+    for (long i = 0; i < cluster.size; i++) cluster.row(i).left = false;
   }
 }
 
@@ -143,22 +141,17 @@ const SplinterKernels splinter_kernels = {split_all};
 }  // namespace ISA
 
 #else
-#include "border.hpp"
 
 void bind_splinter(nb::module_& m) {
   const SplinterKernels& kernels = CHOSEN(SplinterKernels, splinter_kernels);
   m.def(
       "split_all",
-      [&kernels](In<double, 2> distances, In<double, 1> weights, Out<int64_t, 2> pairs, Out<double, 1> diameters) {
+      [&kernels](In<double, 2> distances, In<double, 1> weights, Pairs pairs, Heights diameters) {
         const long n = long(weights.size());
         require(long(distances.shape(0)) == n && long(distances.shape(1)) == n, "distances must be (n, n)");
-        require(long(diameters.size()) == n - 1 && long(pairs.shape(0)) == n - 1 && pairs.shape(1) == 2,
-                "there must be a split less than rows");
-        kernels.split(distances.data(), weights.data(), {pairs.data(), diameters.data(), n - 1});
+        kernels.split(distances.data(), weights.data(), merges_of(n, pairs, diameters));
       },
       "distances"_a, "weights"_a, "pairs"_a, "diameters"_a,
-      "Split clusters until all rows are alone: a row of each side of every split and the diameter of the cluster, small "
-      "clusters first.",
-      Released());
+      "A row of each side of every split and the diameter of the cluster, small clusters first.", Released());
 }
 #endif

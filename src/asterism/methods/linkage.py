@@ -14,7 +14,7 @@ Of points, by Euclidean distance, in O(n) memory:
     centroid, median             the nearest pair of all, again and again
     complete, average, weighted  chains among members, then on a list of pairs of clusters: O(n + k^2)
 
-By any other dissimilarity, on a list of all pairs: Prim's algorithm for single linkage, chains for the last three.
+By any other dissimilarity, on a list of all pairs: SciPy's for single linkage, chains for the last three.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster import hierarchy
 
 from asterism import _core
 from asterism.data.block import Block, Vector
@@ -66,11 +67,10 @@ def link_pairs(distances: Vector, weights: Vector, linkage: Linkage) -> Tree:
             f"{linkage} linkage is about centroids, which only Euclidean distance has.",
             "Use metric='euclidean' and complete rows, or average linkage.",
         )
-    pairs, heights = _no_merges(len(weights))
     if linkage == "single":
-        _core.spanning_tree_of_pairs(distances, pairs, heights)
-    else:
-        _core.chain_of_pairs(distances, weights.copy(), getattr(_core.Linkage, linkage), pairs, heights)
+        return _weighed(hierarchy.linkage(distances, "single"), weights)
+    pairs, heights = _no_merges(len(weights))
+    _core.chain_of_pairs(distances, weights.copy(), getattr(_core.Linkage, linkage), pairs, heights)
     return _labelled(pairs, heights, weights, linkage)
 
 
@@ -99,6 +99,15 @@ def _labelled(pairs: NDArray[np.int64], heights: Vector, weights: Vector, linkag
         pairs, heights = pairs[order], heights[order]
     tree = np.empty((len(weights) - 1, 4))
     _core.label_merges(pairs, heights, weights, tree)
+    return tree
+
+
+def _weighed(tree: Tree, weights: Vector) -> Tree:
+    """A tree whose last column counts rows, with their weights instead."""
+    total = weights.tolist()
+    for a, b in tree[:, :2].astype(np.int64).tolist():
+        total.append(total[a] + total[b])
+    tree[:, 3] = total[len(weights) :]
     return tree
 
 
