@@ -32,50 +32,36 @@ long ward_chain(Tiles& tiles, double* size, long stop, Merges merges) {
       if (inverse[q] > most[q / TILE]) most[q / TILE] = inverse[q];
     }
   const float slack = float(tiles.slack);
-  Scratch<long> chain(merges.count + 2);
-  long length = 0, cursor = 0, done = 0;
-  while (merges.count + 1 - done > stop) {
-    if (length == 0) chain[length++] = cursor = next_point(tiles, cursor);
-    const long q = chain[length - 1], before = length > 1 ? chain[length - 2] : -1;
-    const double mine = size[tiles.owner[q]];
-    auto height = [&](long other) {  // at which the two would merge, squared
-      const double theirs = size[tiles.owner[other]];
-      return 2.0 * (mine * theirs) / (mine + theirs) * between_places(tiles, q, other);
-    };
-    // An equal does not take the place of the one before: chains must not run in circles.
-    long found = before;
-    double limit = before >= 0 ? height(before) : INFINITE;
-    query.start_from(tiles, tiles.points + q * tiles.d);
+  auto height = [&](long a, long b) {  // at which the two would merge, squared
+    const double s = size[tiles.owner[a]], t = size[tiles.owner[b]];
+    return 2.0 * (s * t) / (s + t) * between_places(tiles, a, b);
+  };
+  auto nearest = [&](long q, long before) {
+    Neighbour best = {before, before >= 0 ? height(q, before) : INFINITE};
     // 2 |x - y|^2 < limit (1 / s + 1 / t), loosened for float32
-    const float part = float(1.0 / mine);
-    float wide = float(limit * LOOSE);
-    auto near = [&](long t) { return 2 * (load(query.bound + t) - slack) < wide * (part + load(most + t)); };
-    for_each_tile(tiles, q, near, [&](long t) {
-      if (limit == 0) return;
-      query.measure(tiles, t);
-      for_each_near(
-          TILE,
-          [&](long p) { return 2 * (load(query.distance + p) - slack) < wide * (part + load(inverse + t * TILE + p)); },
-          [&](long p) {
-            const long other = t * TILE + p;
-            if (other == q || tiles.owner[other] < 0) return;
-            const double exact = height(other);
-            if (exact < limit) limit = exact, found = other, wide = float(limit * LOOSE);
-          });
-    });
-    if (before < 0 || found != before) {
-      chain[length++] = found;
-      continue;
-    }
-    note_merge(merges, done++, tiles, q, found, limit);
-    length -= 2;
-    const double theirs = size[tiles.owner[found]];
-    const long kept = mine > theirs ? q : found, gone = mine > theirs ? found : q;  // the larger keeps its place
-    merge_places(tiles, kept, gone, (mine > theirs ? theirs : mine) / (mine + theirs));
-    size[tiles.owner[kept]] = mine + theirs;
-    inverse[kept] = float(1.0 / (mine + theirs));
-  }
-  return done;
+    const float part = inverse[q];
+    float wide = float(best.distance * LOOSE);
+    auto near = [&](Vec<float> square, Vec<float> other) { return 2 * (square - slack) < wide * (part + other); };
+    query.start_from(tiles, tiles.points + q * tiles.d);
+    search(
+        tiles, q / TILE, query, [&](Vec<float> square, long t) { return near(square, load(most + t)); },
+        [&](Vec<float> square, long place) { return near(square, load(inverse + place)); },
+        [&](long other) {
+          if (other == q || tiles.owner[other] < 0) return;
+          const double exact = height(q, other);
+          if (exact < best.distance) best = {other, exact}, wide = float(exact * LOOSE);
+        });
+    return best;
+  };
+  auto join = [&](long q, long other) {  // the larger keeps its place
+    const bool larger = size[tiles.owner[q]] > size[tiles.owner[other]];
+    const long kept = larger ? q : other, gone = larger ? other : q;
+    double& mine = size[tiles.owner[kept]];
+    const double sum = mine + size[tiles.owner[gone]];
+    merge_places(tiles, kept, gone, size[tiles.owner[gone]] / sum);
+    mine = sum, inverse[kept] = float(1.0 / sum);
+  };
+  return merge_along_chains(tiles, stop, 1, merges, nearest, join);
 }
 
 // Where a pair stands in a list of all pairs

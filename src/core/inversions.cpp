@@ -72,11 +72,11 @@ void announce(const Tiles& tiles, long q, Bounds& bounds, Query& query) {
           const long other = t * TILE + p;
           if (other == q || tiles.owner[other] < 0) return;
           const double exact = between_places(tiles, q, other);
-          if (exact < mine.square) mine = {other, exact}, wide = loosened(exact, tiles.slack);
+          if (exact < mine.distance) mine = {other, exact}, wide = loosened(exact, tiles.slack);
           if (exact < bounds.known[other]) bounds.set(tiles, other, q, exact);
         });
   }
-  bounds.set(tiles, q, mine.place, mine.square);
+  bounds.set(tiles, q, mine.place, mine.distance);
 }
 
 long merge_nearest(Tiles& tiles, Nearest nearest, double* size, bool median, long stop, Merges merges) {
@@ -87,7 +87,7 @@ long merge_nearest(Tiles& tiles, Nearest nearest, double* size, bool median, lon
     const long q = first_least(bounds.known, bounds.places), r = bounds.near[q];
     if (tiles.owner[r] < 0 || bounds.merges[r] != bounds.seen[q]) {
       const Neighbour found = nearest_other(tiles, q, query);
-      bounds.set(tiles, q, found.place, found.square);
+      bounds.set(tiles, q, found.place, found.distance);
       continue;
     }
     note_merge(merges, done++, tiles, q, r, bounds.known[q]);

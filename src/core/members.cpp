@@ -86,45 +86,30 @@ void join(Tiles& tiles, const Clusters& clusters, long q, long r) {
 
 long merge_members(Tiles& tiles, const Clusters& clusters, long stop, long& allowed, Merges merges) {
   const Member* members = clusters.members;
+  Query query(tiles);
   // How far centroids may be apart, squared, for d(A, B) to be below the limit
   auto reach = [&](double limit, double spread) {
     if (clusters.linkage != Linkage::complete) return loosened(limit * limit, tiles.slack);
     return loosened(limit > spread ? limit - spread : 0.0, tiles.slack);
   };
-  Query query(tiles);
-  Scratch<long> chain(merges.count + 2);
-  long length = 0, cursor = 0, done = 0;
-  while (merges.count + 1 - done > stop && allowed > 0) {
-    if (length == 0) chain[length++] = cursor = next_point(tiles, cursor);
-    const long q = chain[length - 1], before = length > 1 ? chain[length - 2] : -1, a = tiles.owner[q];
-    long found = before;
-    double limit = before >= 0 ? between_clusters(clusters, a, tiles.owner[before]) : INFINITE;
+  auto nearest = [&](long q, long before) {
+    const long a = tiles.owner[q];
+    Neighbour best = {before, before >= 0 ? between_clusters(clusters, a, tiles.owner[before]) : INFINITE};
+    float wide = reach(best.distance, members[a].spread);
+    auto near = [&](Vec<float> square, long) { return square < wide; };
     query.start_from(tiles, tiles.points + q * tiles.d);
-    float wide = reach(limit, members[a].spread);
-    auto near = [&](long t) { return load(query.bound + t) < wide; };
-    for_each_tile(tiles, q, near, [&](long t) {
-      if (limit == 0) return;
-      query.measure(tiles, t);
-      for_each_near(
-          TILE, [&](long p) { return load(query.distance + p) < wide; },
-          [&](long p) {
-            const long other = t * TILE + p, b = tiles.owner[other];
-            if (other == q || b < 0) return;
-            if (query.distance[p] >= reach(limit, members[a].spread + members[b].spread)) return;
-            const double exact = between_clusters(clusters, a, b);
-            allowed -= members[a].count * members[b].count;
-            if (exact < limit) limit = exact, found = other, wide = reach(limit, members[a].spread);
-          });
+    search(tiles, q / TILE, query, near, near, [&](long other) {
+      const long b = tiles.owner[other];
+      if (other == q || b < 0 || best.distance == 0) return;
+      if (query.distance[other % TILE] >= reach(best.distance, members[a].spread + members[b].spread)) return;
+      const double exact = between_clusters(clusters, a, b);
+      allowed -= members[a].count * members[b].count;
+      if (exact < best.distance) best = {other, exact}, wide = reach(exact, members[a].spread);
     });
-    if (before < 0 || found != before) {
-      chain[length++] = found;
-      continue;
-    }
-    note_merge(merges, done++, tiles, q, found, limit);
-    length -= 2;
-    join(tiles, clusters, q, found);
-  }
-  return done;
+    return best;
+  };
+  return merge_along_chains(tiles, stop, allowed, merges, nearest,
+                            [&](long q, long r) { join(tiles, clusters, q, r); });
 }
 
 // Of all rows of cluster a to the V vectors of rows from y on: the largest square, or the sum of p |x - y|

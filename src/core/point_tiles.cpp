@@ -87,7 +87,7 @@ void nearest_places(const Tiles& tiles, long first, long last, int64_t* near, do
   for (long q = first; q < last; q++)
     if (tiles.owner[q] >= 0) {
       const Neighbour found = nearest_other(tiles, q, query);
-      near[q] = found.place, known[q] = found.square;
+      near[q] = found.place, known[q] = found.distance;
     }
 }
 
@@ -96,29 +96,24 @@ void nearest_points(const Tiles& tiles, const double* rows, long n, int64_t* out
   Query query(tiles);
   for (long i = 0; i < n; i++) {
     const double* row = rows + i * d;
-    double limit = INFINITE, reach = 0;
-    long found = -1;
+    double reach = 0;
     for (long j = 0; j < d; j++) reach = __builtin_fabs(row[j]) > reach ? __builtin_fabs(row[j]) : reach;
     const double slack =
         tiles.slack + 1001.0 * double(d) * (0x1p-22 * reach) * (0x1p-22 * reach);  // it may lie far off
     query.start_from(tiles, row);
-    long first = 0;
-    for (long t = 1; t < tiles.count; t++) first = query.bound[t] < query.bound[first] ? t : first;
+    long home = 0;
+    for (long t = 1; t < tiles.count; t++) home = query.bound[t] < query.bound[home] ? t : home;
+    Neighbour best = {-1, INFINITE};
     float wide = float(INFINITE);
-    auto near = [&](long t) { return load(query.bound + t) <= wide; };
-    for_each_tile(tiles, first * TILE, near, [&](long t) {
-      query.measure(tiles, t);
-      for_each_near(
-          TILE, [&](long p) { return load(query.distance + p) <= wide; },
-          [&](long p) {
-            const int64_t number = tiles.owner[t * TILE + p];
-            if (number < 0) return;
-            const double exact = squared_distance(row, tiles.points + (t * TILE + p) * d, d);
-            if (exact < limit || found < 0 || (exact == limit && number < found))  // of equals, the lowest number
-              limit = exact, found = number, wide = loosened(limit, slack);
-          });
+    auto near = [&](Vec<float> square, long) { return square <= wide; };
+    search(tiles, home, query, near, near, [&](long place) {
+      const int64_t number = tiles.owner[place];
+      if (number < 0) return;
+      const double exact = squared_distance(row, tiles.points + place * d, d);
+      if (exact < best.distance || best.place < 0 || (exact == best.distance && number < best.place))
+        best = {number, exact}, wide = loosened(exact, slack);  // of equals, the lowest number
     });
-    out[i] = found;
+    out[i] = best.place;
   }
 }
 

@@ -109,45 +109,49 @@ struct Query {
   }
 };
 
-// The tile of place q first, then those whose box is nearer than the limit: what is near at home spares many others
-template <class Near, class Visit>
-INLINE void for_each_tile(const Tiles& tiles, long q, Near near, Visit visit) {
-  const long home = q / TILE;
-  visit(home);
-  for_each_near(tiles.count, near, [&](long t) {
-    if (t != home) visit(t);
-  });
+// Places that may be nearer than the best so far: tile `home` first (what is near there spares many others), then those
+// whose box passes `near_tile(squares, tile)`; of these, places that pass `near_place(squares, place)`.
+template <class NearTile, class NearPlace, class Visit>
+INLINE void search(const Tiles& tiles, long home, Query& query, NearTile near_tile, NearPlace near_place, Visit visit) {
+  auto visit_tile = [&](long t) {
+    query.measure(tiles, t);
+    for_each_near(
+        TILE, [&](long p) { return near_place(load(query.distance + p), t * TILE + p); },
+        [&](long p) { visit(t * TILE + p); });
+  };
+  visit_tile(home);
+  for_each_near(
+      tiles.count, [&](long t) { return near_tile(load(query.bound + t), t); },
+      [&](long t) {
+        if (t != home) visit_tile(t);
+      });
 }
 
 struct Neighbour {
-  long place;     // -1: none
-  double square;  // its squared distance, or the limit
+  long place;       // -1: none
+  double distance;  // by whatever rule; the limit where there is none
 };
 
-// The place nearest to q that is nearer than the limit and not inside: inside(place), tile_inside(tile)
-template <class Inside, class TileInside>
-Neighbour nearest_outside(const Tiles& tiles, long q, double limit, Query& query, Inside inside,
-                          TileInside tile_inside) {
-  long found = -1;
+// The place nearest to q that is nearer than the limit, where outside(place) and tile_outside(tiles), a mask, hold
+template <class Outside, class TileOutside>
+Neighbour nearest_outside(const Tiles& tiles, long q, double limit, Query& query, Outside outside,
+                          TileOutside tile_outside) {
+  Neighbour best = {-1, limit};
   float wide = loosened(limit, tiles.slack);
   query.start_from(tiles, tiles.points + q * tiles.d);
-  auto near = [&](long t) { return load(query.bound + t) < wide; };
-  for_each_tile(tiles, q, near, [&](long t) {
-    if (tile_inside(t)) return;
-    query.measure(tiles, t);
-    for_each_near(
-        TILE, [&](long p) { return load(query.distance + p) < wide; },
-        [&](long p) {
-          const long other = t * TILE + p;
-          if (inside(other)) return;
-          const double exact = between_places(tiles, q, other);
-          if (exact < limit) limit = exact, found = other, wide = loosened(limit, tiles.slack);
-        });
-  });
-  return {found, limit};
+  search(
+      tiles, q / TILE, query, [&](Vec<float> square, long t) { return (square < wide) & tile_outside(t); },
+      [&](Vec<float> square, long) { return square < wide; },
+      [&](long other) {
+        if (!outside(other)) return;
+        const double exact = between_places(tiles, q, other);
+        if (exact < best.distance) best = {other, exact}, wide = loosened(exact, tiles.slack);
+      });
+  return best;
 }
 INLINE Neighbour nearest_other(const Tiles& tiles, long q, Query& query) {
-  return nearest_outside(tiles, q, INFINITE, query, [&](long other) { return other == q; }, [](long) { return false; });
+  auto any_tile = [](long) { return ~IntVec<float>{}; };
+  return nearest_outside(tiles, q, INFINITE, query, [&](long other) { return other != q; }, any_tile);
 }
 
 // Tile and box learn where the point at place q is now
@@ -176,11 +180,29 @@ INLINE void note_merge(const Merges& merges, long i, const Tiles& tiles, long a,
   merges.heights[i] = height;
 }
 
-// The next place after q that has a point, in a circle: so all clusters grow at the same pace
-INLINE long next_point(const Tiles& tiles, long q) {
-  do q = q + 1 < tiles.count * TILE ? q + 1 : 0;
-  while (tiles.owner[q] < 0);
-  return q;
+// Chains of nearest neighbours (chain.cpp) until `stop` clusters are left, or nothing of `allowed`; how many merges.
+// nearest(q, before) must not leave the one before for an equal: chains would run in circles.
+template <class Nearest, class Join>
+long merge_along_chains(Tiles& tiles, long stop, const long& allowed, Merges merges, Nearest nearest, Join join) {
+  Scratch<long> chain(merges.count + 2);
+  long length = 0, cursor = 0, done = 0;
+  while (merges.count + 1 - done > stop && allowed > 0) {
+    if (length == 0) {  // the next cluster in a circle: so all grow at the same pace
+      do cursor = cursor + 1 < tiles.count * TILE ? cursor + 1 : 0;
+      while (tiles.owner[cursor] < 0);
+      chain[length++] = cursor;
+    }
+    const long q = chain[length - 1], before = length > 1 ? chain[length - 2] : -1;
+    const Neighbour found = nearest(q, before);
+    if (before < 0 || found.place != before) {
+      chain[length++] = found.place;
+      continue;
+    }
+    note_merge(merges, done++, tiles, q, before, found.distance);
+    length -= 2;
+    join(q, before);
+  }
+  return done;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 
 struct Components {
   explicit Components(const Tiles& tiles)
-      : places(tiles.count * TILE), parent(places), group(places), size(places), tile(tiles.count) {
+      : places(tiles.count * TILE), parent(places), group(places), size(places), tile(tiles.stride) {
     for (long q = 0; q < places; q++) parent[q] = q;
   }
 
@@ -45,14 +45,14 @@ struct Components {
     for (long t = 0; t < tiles.count; t++) {
       tile[t] = EMPTY;
       for (long q = t * TILE; q < (t + 1) * TILE; q++)
-        if (tiles.owner[q] >= 0) tile[t] = tile[t] == EMPTY || tile[t] == group[q] ? group[q] : SEVERAL;
+        if (tiles.owner[q] >= 0) tile[t] = int32_t(tile[t] == EMPTY || tile[t] == group[q] ? group[q] : SEVERAL);
     }
   }
 
-  static constexpr long EMPTY = -2, SEVERAL = -1;
+  static constexpr int32_t EMPTY = -2, SEVERAL = -1;
   const long places;
   Scratch<long> parent, group, size;  // by place; `size` at roots
-  Scratch<long> tile;                 // the component of all points of a tile, or EMPTY, or SEVERAL
+  Scratch<int32_t> tile;              // the component of all points of a tile, or EMPTY, or SEVERAL
   long largest = -1;                  // a root; -1 while every point is alone
 };
 
@@ -88,10 +88,10 @@ void spanning_tree(const Tiles& tiles, Nearest nearest, Merges edges) {
       const long q = stale[i], mine = group[q];
       if (!(known[q] < best[mine].square)) continue;
       const Neighbour found = nearest_outside(
-          tiles, q, best[mine].square, query, [&](long other) { return group[other] == mine; },
-          [&](long t) { return components.tile[t] == mine; });
-      known[q] = found.square;  // no point of another component is nearer than this
-      if (found.place >= 0) near[q] = found.place, best[mine] = {found.square, q, found.place};
+          tiles, q, best[mine].square, query, [&](long other) { return group[other] != mine; },
+          [&](long t) { return load_as<IntVec<float>>(components.tile + t) != int32_t(mine); });
+      known[q] = found.distance;  // no point of another component is nearer than this
+      if (found.place >= 0) near[q] = found.place, best[mine] = {found.distance, q, found.place};
     }
     for (long g = 0; g < places; g++) {
       if (tiles.owner[g] < 0 || group[g] != g || best[g].square == INFINITE) continue;
