@@ -23,11 +23,11 @@ namespace {
 long first_least(const double* known, long places) {
   constexpr int L = LANES<double>;
   Vec<double> least[4];
-  UNROLL
-  for (int v = 0; v < 4; v++) least[v] = splat(INFINITE);
+  UNROLL for (int v = 0; v < 4; v++)
+    least[v] = splat(INFINITE);
   for (long q = 0; q < places; q += 4 * L)  // places are whole tiles
-    UNROLL
-  for (int v = 0; v < 4; v++) least[v] = minimum(least[v], load(known + q + v * L));
+      UNROLL
+    for (int v = 0; v < 4; v++) least[v] = minimum(least[v], load(known + q + v * L));
   const Vec<double> all = minimum(minimum(least[0], least[1]), minimum(least[2], least[3]));
   double value = all[0];
   for (int l = 1; l < L; l++) value = all[l] < value ? all[l] : value;

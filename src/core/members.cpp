@@ -121,21 +121,19 @@ INLINE void gather(const Listing& listing, long a, long y, double* out) {
     Vec<double> square[V] = {};
     for (long j = 0; j < listing.d; j++) {
       const double* column = listing.columns + j * listing.stride;
-      UNROLL
-      for (int v = 0; v < V; v++) {
+      UNROLL for (int v = 0; v < V; v++) {
         const Vec<double> gap = column[i] - load(column + y + v * L);
         square[v] = fused(gap, gap, square[v]);
       }
     }
-    UNROLL
-    for (int v = 0; v < V; v++)
+    UNROLL for (int v = 0; v < V; v++)
       if constexpr (complete)
         sum[v] = maximum(sum[v], square[v]);
       else
         sum[v] += listing.part[i] * square_root(square[v]);
   }
-  UNROLL
-  for (int v = 0; v < V; v++) store(out + v * L, sum[v]);
+  UNROLL for (int v = 0; v < V; v++)
+    store(out + v * L, sum[v]);
 }
 
 // Distances of clusters first .. last - 1 to all that follow them

@@ -1,6 +1,6 @@
 // Scratch memory of a kernel: asked for once a call, given back at its end, aligned to cache lines.
 #pragma once
-#include <cstdlib>
+#include <cstddef>
 #include <new>
 
 #ifdef ISA
@@ -14,14 +14,11 @@ inline long round_up(long n, long multiple) { return (n + multiple - 1) / multip
 template <class T> class Scratch {
  public:
   explicit Scratch(long count)
-      : data_(static_cast<T*>(std::aligned_alloc(64, size_t(round_up(count > 0 ? count * long(sizeof(T)) : 1, 64))))),
-        count_(count) {
-    if (data_ == nullptr) throw std::bad_alloc();  // becomes MemoryError
-  }
+      : data_(static_cast<T*>(::operator new(size_t(count) * sizeof(T), LINE))), count_(count) {}  // or MemoryError
   Scratch(long count, T value) : Scratch(count) {
     for (long i = 0; i < count; i++) data_[i] = value;
   }
-  ~Scratch() { std::free(data_); }
+  ~Scratch() { ::operator delete(data_, LINE); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
@@ -31,6 +28,7 @@ template <class T> class Scratch {
   T* end() { return data_ + count_; }
 
  private:
+  static constexpr std::align_val_t LINE{64};
   T* data_;
   long count_;
 };

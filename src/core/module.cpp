@@ -22,7 +22,8 @@ static Variant best_of_processor() {
   if (__get_cpuid(0x80000001, &a, &b, &c, &d)) extended = c;
   const unsigned avx2_bmi = 1u << 5 | 1u << 3 | 1u << 8;
   const unsigned avx512 = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;  // F DQ CD BW VL
-  const bool v3 = sse42 && fma && movbe && f16c && (kept & 6) == 6 && (seven & avx2_bmi) == avx2_bmi && extended >> 5 & 1;
+  const bool v3 =
+      sse42 && fma && movbe && f16c && (kept & 6) == 6 && (seven & avx2_bmi) == avx2_bmi && extended >> 5 & 1;
   if (v3 && (kept & 0xe6) == 0xe6 && (seven & avx512) == avx512) return Variant::v4;
   return v3 ? Variant::v3 : sse42 ? Variant::v2 : Variant::base;
 #else
@@ -68,6 +69,7 @@ Variant chosen_variant() {
 }
 
 void bind_contrast(nb::module_& m);
+void bind_gaussian(nb::module_& m);
 void bind_point_tiles(nb::module_& m);
 void bind_spanning_tree(nb::module_& m);
 void bind_chain(nb::module_& m);
@@ -82,6 +84,7 @@ NB_MODULE(_core, m) {
   m.attr("variant") = NAMES[int(chosen_variant())];
   nb::exception<ShapeError>(m, "ShapeError", PyExc_ValueError);
   bind_contrast(m);
+  bind_gaussian(m);
   bind_point_tiles(m);
   bind_spanning_tree(m);
   bind_chain(m);

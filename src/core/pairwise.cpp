@@ -88,8 +88,7 @@ INLINE void measure(const Rule& rule, const double* row, const double* cells, do
   Vec<double> total[V] = {}, whole[V] = {};
   for (long j = 0; j < rule.d; j++)
     if (complete || row[j] == row[j]) rule.template add<complete, V>(j, row[j], cells + j * PACK, total, whole);
-  UNROLL
-  for (int v = 0; v < V; v++) {
+  UNROLL for (int v = 0; v < V; v++) {
     const Vec<double> found = rule.template finish<complete>(total[v], whole[v]);
     if ((v + 1) * L <= count)
       store(to + v * L, found);
@@ -132,8 +131,7 @@ struct Norm : NormRule {
 
   template <bool complete, int V>
   INLINE void add(long, double x, const double* y, Vec<double>* total, Vec<double>* seen) const {
-    UNROLL
-    for (int v = 0; v < V; v++) {
+    UNROLL for (int v = 0; v < V; v++) {
       Vec<double> gap = absolute<double>(x - load(y + v * L));
       if constexpr (!complete) {
         seen[v] += gap == gap ? splat(1.0) : Vec<double>{};
@@ -184,8 +182,7 @@ struct Mixed : MixedRule {
   INLINE void add(long j, double x, const double* y, Vec<double>* total, Vec<double>* whole) const {
     const Vec<double> zero = {}, weight = splat(weights[j]);
     const int64_t kind = kinds[j];
-    UNROLL
-    for (int v = 0; v < V; v++) {
+    UNROLL for (int v = 0; v < V; v++) {
       const Vec<double> other = load(y + v * L), gap = absolute<double>(x - other);
       Vec<double> known = complete ? weight : other == other ? weight : zero;
       if (kind == ASYMMETRIC && x == 0) known = other > 0 ? weight : zero;
@@ -213,7 +210,7 @@ double weighted_sum(const double* weights, const double* x, long n) {
   Vec<double> sum[V] = {};
   long i = 0;
   for (; i + V * L <= n; i += V * L) UNROLL
-  for (int v = 0; v < V; v++) sum[v] = fused(load(weights + i + v * L), load(x + i + v * L), sum[v]);
+    for (int v = 0; v < V; v++) sum[v] = fused(load(weights + i + v * L), load(x + i + v * L), sum[v]);
   for (; i + L <= n; i += L) sum[0] = fused(load(weights + i), load(x + i), sum[0]);
   double rest = 0;
   for (; i < n; i++) rest += weights[i] * x[i];

@@ -98,14 +98,14 @@ struct Query {
     const float* cells = tiles.places + t * tiles.width * TILE;
     Vec<float> sum[N] = {};
     for (long j = 0; j < tiles.width; j += COLUMNS) UNROLL
-    for (int v = 0; v < N; v++) {
-      Vec<float> y[COLUMNS];
-      UNROLL
-      for (int c = 0; c < COLUMNS; c++) y[c] = x[j + c] - load(cells + (j + c) * TILE + v * L);
-      sum[v] += fused(y[0], y[0], y[1] * y[1]) + fused(y[2], y[2], y[3] * y[3]);
-    }
-    UNROLL
-    for (int v = 0; v < N; v++) store(distance + v * L, sum[v]);
+      for (int v = 0; v < N; v++) {
+        Vec<float> y[COLUMNS];
+        UNROLL for (int c = 0; c < COLUMNS; c++)
+          y[c] = x[j + c] - load(cells + (j + c) * TILE + v * L);
+        sum[v] += fused(y[0], y[0], y[1] * y[1]) + fused(y[2], y[2], y[3] * y[3]);
+      }
+    UNROLL for (int v = 0; v < N; v++)
+      store(distance + v * L, sum[v]);
   }
 };
 

@@ -21,6 +21,19 @@ class GaussianParams:
     covariances: Covariances  # of k components
 
     @cached_property
+    def passes(self) -> dict[Any, Any]:
+        """What was made ready of them for passes over rows; see ``GaussianFamily``."""
+        return {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GaussianParams, (self.means, self.covariances)  # what was made of them is made again elsewhere
+
+    @cached_property
+    def no_weights(self) -> Vector:
+        """(k,) zeros: log weights of densities."""
+        return np.zeros(len(self.means))
+
+    @cached_property
     def factors(self) -> Array:
         """W as kernels want it: (k, d, d) lower triangular, (1, d, d) where all share one, (k, d) diagonals, (k, 1)
         where a group has but one number.
@@ -32,13 +45,6 @@ class GaussianParams:
         if self.covariances.structure == "EEE":
             return self.covariances.distinct_inverse_factors()
         return self.covariances.inverse_factors()
-
-    @cached_property
-    def normals(self) -> Any:
-        """The components as kernels take them."""
-        from asterism.kernels.normals import Normals
-
-        return Normals(self.means, self.factors)
 
     @cached_property
     def matrices(self) -> Array:

@@ -12,15 +12,14 @@ from functools import cached_property
 
 import numpy as np
 
-from asterism.data.block import Matrix, Vector, unit_weights
+from asterism.data.block import Vector
 from asterism.data.even import in_even_blocks
 from asterism.data.finite import infinite_cell
 from asterism.data.longer import in_longer_blocks
 from asterism.data.source import Source
-from asterism.engines.gather import OneOrAll
 from asterism.engines.reduce import reduce
 from asterism.errors import DataError
-from asterism.stats.moments import ColumnMoments, MomentsOfBlocks
+from asterism.stats.moments import ColumnMoments
 
 FEWEST = 2  # blocks of a survey, or twice as many: to merge two takes as long as a tenth of a million cells
 LOOK = 63  # rows of the first block that are asked for a typical value
@@ -51,7 +50,7 @@ class Frame:
 def survey(source: Source) -> tuple[Frame, ColumnMoments]:
     """One pass over a table before any method runs: what its columns are like, and whether they can be used."""
     blocks = in_even_blocks(in_longer_blocks(source, FEWEST))
-    moments: ColumnMoments = reduce(blocks, OneOrAll(ColumnMoments.of, _moments_of_all))
+    moments: ColumnMoments = reduce(blocks, ColumnMoments.of)
     refuse_unusable(source, moments)
     with np.errstate(over="ignore"):
         ranges = moments.high - moments.low
@@ -66,10 +65,6 @@ def survey(source: Source) -> tuple[Frame, ColumnMoments]:
     exponent = np.frexp(widest)[1] if widest > 0 else 0
     scale = float(np.ldexp(1.0, -exponent))
     return Frame(_typical(source, moments), scale, moments.missing, _around_zero(moments)), moments
-
-
-def _moments_of_all(rows: Matrix, size: int) -> MomentsOfBlocks:
-    return MomentsOfBlocks(rows, unit_weights(size))
 
 
 def refuse_unusable(source: Source, moments: ColumnMoments) -> None:
