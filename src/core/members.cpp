@@ -27,21 +27,15 @@ struct Clusters {
   const double* rows;  // (n, d)
   Member* members;     // (n,)
 };
-// Clusters whose rows stand side by side
-struct Listing {
-  Linkage linkage;
-  long n, d, k, stride;
-  const double* columns;  // (d, stride), zeros after the last row
-  const double* part;     // (n,)
-  const int64_t* starts;  // (k + 1,) where each cluster begins
+struct Names {
+  const int64_t* of;  // (count,) of clusters
+  long count;
 };
 struct MemberKernels {
   long (*merge)(Tiles& tiles, const Clusters& clusters, long stop, long& allowed, Merges merges);
-  void (*measure)(const Listing& listing, long first, long last, double* out);
+  void (*measure)(const Clusters& clusters, const Names& names, long first, long last, double* out);
 };
 DECLARE_VARIANTS(MemberKernels, member_kernels)
-
-constexpr int STEP = 64;  // rows that are measured to together, at most; columns end with as many zeros
 
 #ifdef ISA
 
@@ -112,59 +106,17 @@ long merge_members(Tiles& tiles, const Clusters& clusters, long stop, long& allo
                             [&](long q, long r) { join(tiles, clusters, q, r); });
 }
 
-// Of all rows of cluster a to the V vectors of rows from y on: the largest square, or the sum of p |x - y|
-template <bool complete, int V>
-INLINE void gather(const Listing& listing, long a, long y, double* out) {
-  constexpr int L = LANES<double>;
-  Vec<double> sum[V] = {};
-  for (long i = listing.starts[a]; i < listing.starts[a + 1]; i++) {
-    Vec<double> square[V] = {};
-    for (long j = 0; j < listing.d; j++) {
-      const double* column = listing.columns + j * listing.stride;
-      UNROLL for (int v = 0; v < V; v++) {
-        const Vec<double> gap = column[i] - load(column + y + v * L);
-        square[v] = fused(gap, gap, square[v]);
-      }
-    }
-    UNROLL for (int v = 0; v < V; v++)
-      if constexpr (complete)
-        sum[v] = maximum(sum[v], square[v]);
-      else
-        sum[v] += listing.part[i] * square_root(square[v]);
-  }
-  UNROLL for (int v = 0; v < V; v++)
-    store(out + v * L, sum[v]);
-}
-
-// Distances of clusters first .. last - 1 to all that follow them
-template <bool complete>
-void measure_clusters(const Listing& listing, long first, long last, double* out) {
-  constexpr int V = REGISTERS / 4, L = LANES<double>;
-  static_assert(V * L <= STEP);
-  const int64_t* starts = listing.starts;
-  Scratch<double> sums(listing.n + STEP);
+// Clusters first .. last - 1 to all that follow them
+void measure_clusters(const Clusters& clusters, const Names& names, long first, long last, double* out) {
+  const long k = names.count;
   for (long a = first; a < last; a++) {
-    double* line = out + a * listing.k - a * (a + 1) / 2 - a - 1;
-    const long begin = starts[a + 1];
-    for (long y = begin; y < listing.n; y += V * L) gather<complete, V>(listing, a, y, sums + y);
-    for (long b = a + 1; b < listing.k; b++) {
-      double sum = 0;
-      for (long y = starts[b]; y < starts[b + 1]; y++)
-        if constexpr (complete)
-          sum = sums[y] > sum ? sums[y] : sum;
-        else
-          sum += listing.part[y] * sums[y];
-      line[b] = complete ? __builtin_sqrt(sum) : sum;
-    }
+    double* line = out + a * k - a * (a + 1) / 2 - a - 1;
+    for (long b = a + 1; b < k; b++) line[b] = between_clusters(clusters, names.of[a], names.of[b]);
   }
-}
-
-void measure_all(const Listing& listing, long first, long last, double* out) {
-  (listing.linkage == Linkage::complete ? measure_clusters<true> : measure_clusters<false>)(listing, first, last, out);
 }
 
 }  // namespace
-const MemberKernels member_kernels = {merge_members, measure_all};
+const MemberKernels member_kernels = {merge_members, measure_clusters};
 }  // namespace ISA
 
 #else
@@ -174,57 +126,43 @@ const MemberKernels member_kernels = {merge_members, measure_all};
 class Members {
  public:
   Members(In<double, 2> points, In<double, 1> weights, Linkage linkage)
-      : linkage_(linkage),
-        n_(long(points.shape(0))),
-        d_(long(points.shape(1))),
-        rows_(points.data(), points.data() + points.size()) {
-    require(long(weights.size()) == n_, "weights must have a value a row");
-    for (long i = 0; i < n_; i++) members_.push_back({1.0, -1, i, 1, weights.data()[i], 0.0});
+      : rows_(points.data(), points.data() + points.size()) {
+    require(weights.size() == points.shape(0), "weights must have a value a row");
+    for (long i = 0; i < long(weights.size()); i++) members_.push_back({1.0, -1, i, 1, weights.data()[i], 0.0});
+    clusters_ = {linkage, long(points.shape(1)), rows_.data(), members_.data()};
   }
 
   std::pair<long, long> merge(PointTiles& tiles, long stop, long allowed, Pairs pairs, Heights heights) {
     const Merges merges = merges_of(tiles.left(), pairs, heights);
-    require(tiles.n == n_ && tiles.view.d == d_, "tiles must be of the rows");
-    const Clusters clusters = {linkage_, d_, rows_.data(), members_.data()};
+    require(tiles.n == long(members_.size()) && tiles.view.d == clusters_.d, "tiles must be of the rows");
     nb::gil_scoped_release released;
     const MemberKernels& kernels = CHOSEN(MemberKernels, member_kernels);
-    const long done = kernels.merge(tiles.view, clusters, stop > 1 ? stop : 1, allowed, merges);
+    const long done = kernels.merge(tiles.view, clusters_, stop > 1 ? stop : 1, allowed, merges);
     return {done, allowed};
   }
 
-  auto list(const PointTiles& tiles) {
-    require(tiles.n == n_, "tiles must be of the rows");
-    const long k = tiles.left(), stride = n_ + STEP;
-    auto names = new_array<int64_t, 1>({size_t(k)});
-    auto sizes = new_array<double, 1>({size_t(k)});
-    columns_.assign(d_ * stride, 0.0), part_.clear(), starts_.assign(1, 0);
-    for (long q = 0, c = 0; q < tiles.places(); q++) {
-      const long name = tiles.view.owner[q];
-      if (name < 0) continue;
-      names.data()[c] = name, sizes.data()[c++] = members_[name].size;
-      for (long i = name; i >= 0; i = members_[i].next) {
-        for (long j = 0; j < d_; j++) columns_[j * stride + long(part_.size())] = rows_[i * d_ + j];
-        part_.push_back(members_[i].part);
-      }
-      starts_.push_back(int64_t(part_.size()));
-    }
+  auto left(const PointTiles& tiles) const {
+    require(tiles.n == long(members_.size()), "tiles must be of the rows");
+    auto names = new_array<int64_t, 1>({size_t(tiles.left())});
+    auto sizes = new_array<double, 1>({size_t(tiles.left())});
+    for (long q = 0, c = 0; q < tiles.places(); q++)
+      if (const int64_t name = tiles.view.owner[q]; name >= 0)
+        names.data()[c] = name, sizes.data()[c++] = members_[size_t(name)].size;
     return std::pair(names, sizes);
   }
 
-  void measure(long first, long last, Out<double, 1> out) const {
-    const long k = long(starts_.size()) - 1;
-    require(k >= 0 && long(out.size()) == k * (k - 1) / 2, "out must hold every pair of the clusters listed");
+  void measure(In<int64_t, 1> names, long first, long last, Out<double, 1> out) const {
+    const long k = long(names.size());
+    require(all_inside(names.data(), k, 0, long(members_.size())), "names must be rows");
+    require(long(out.size()) == k * (k - 1) / 2, "out must hold every pair of clusters");
     require(0 <= first && first <= last && last <= k, "first and last must be clusters");
-    const Listing listing = {linkage_, n_, d_, k, n_ + STEP, columns_.data(), part_.data(), starts_.data()};
-    CHOSEN(MemberKernels, member_kernels).measure(listing, first, last, out.data());
+    CHOSEN(MemberKernels, member_kernels).measure(clusters_, {names.data(), k}, first, last, out.data());
   }
 
  private:
-  Linkage linkage_;
-  long n_, d_;
-  std::vector<double> rows_, columns_, part_;
+  std::vector<double> rows_;
   std::vector<Member> members_;
-  std::vector<int64_t> starts_;
+  Clusters clusters_;
 };
 
 void bind_members(nb::module_& m) {
@@ -233,8 +171,9 @@ void bind_members(nb::module_& m) {
       .def("merge", &Members::merge, "tiles"_a, "stop"_a, "allowed"_a, "pairs"_a, "heights"_a,
            "Merge until `stop` clusters are left, or `allowed` pairs of rows were measured: how many merges that were, "
            "and what is left of `allowed`. Heights are squared for complete linkage.")
-      .def("list", &Members::list, "tiles"_a, "Names and weights of the clusters that are left.")
-      .def("measure", &Members::measure, "first"_a, "last"_a, "out"_a,
-           "out = distances of the clusters listed from first to last to all that follow them.", Released());
+      .def("left", &Members::left, "tiles"_a, "Names and weights of the clusters that are left.")
+      .def("measure", &Members::measure, "names"_a, "first"_a, "last"_a, "out"_a,
+           "out = heights of these clusters from first to last with all that follow them, every pair once.",
+           Released());
 }
 #endif

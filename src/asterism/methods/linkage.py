@@ -166,14 +166,12 @@ def _by_members(points: NDArray[np.float64], weights: Vector, linkage: Linkage) 
             if 4 * (n - done) ** 2 <= memory_budget():
                 break  # listing what is left costs less
             allowed = NO_LIMIT
-    if linkage == "complete":
-        heights[:done] = np.sqrt(heights[:done])
-    names, sizes = members.list(tiles)
+    names, sizes = members.left(tiles)
     distances = np.empty(len(names) * (len(names) - 1) // 2)
-    on_threads(Numbers(len(names)), lambda block: members.measure(*_ends(block), distances))
+    on_threads(Numbers(len(names)), lambda block: members.measure(names, *_ends(block), distances))
     _core.chain_of_pairs(distances, sizes, code, pairs[done:], heights[done:])
     pairs[done:] = names[pairs[done:]]
-    return pairs, heights
+    return pairs, np.sqrt(heights) if linkage == "complete" else heights
 
 
 def _nearest(tiles: Any) -> tuple[NDArray[np.int64], Vector]:
