@@ -68,9 +68,13 @@ Variant chosen_variant() {
 }
 
 void bind_contrast(nb::module_& m);
+void bind_exact_sums(nb::module_& m);
+void bind_nearest(nb::module_& m);
 
 NB_MODULE(_core, m) {
   m.attr("variant") = NAMES[int(chosen_variant())];
   nb::exception<ShapeError>(m, "ShapeError", PyExc_ValueError);
   bind_contrast(m);
+  bind_nearest(m);
+  bind_exact_sums(m);
 }

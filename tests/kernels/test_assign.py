@@ -7,7 +7,7 @@ import pytest
 
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
-from asterism.kernels.moves import grid_of
+from asterism.stats.groups import grid_of
 from asterism.methods.frame import Frame
 from asterism.methods.kmeans import nearest
 from asterism.methods.lloyd import Lloyd, centers_at

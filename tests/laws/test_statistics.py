@@ -20,7 +20,7 @@ from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_params import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic
-from asterism.kernels.moves import grid_of
+from asterism.stats.groups import grid_of
 from asterism.methods.curve import Chain, Curve, Pulls
 from asterism.methods.frame import Frame
 from asterism.methods.ica import Directions, FixedPoint, Pull

@@ -84,11 +84,7 @@ class Remembering(Protocol):
         """(..., n) a memory of nothing yet."""
         ...
 
-    def tally(self, model: Any) -> Any:
-        """What all blocks of a pass share, on all threads: where they add up what needs no order."""
-        ...
-
-    def recall(self, model: Any, block: Block, memory: NDArray[np.int32], tally: Any, *, fresh: bool) -> Any:
+    def recall(self, model: Any, block: Block, memory: NDArray[np.int32], *, fresh: bool) -> Any:
         """As ``summarize``, given what is remembered of the rows; brings the memory up to date."""
         ...
 
@@ -217,11 +213,7 @@ def _advance(
     if prepares(method) and current().dask is None:
         for model in models:
             method.prepare(model, source.dtype)
-    tallies = [
-        method.tally(model) if remembers(method) and memory is not None else None
-        for model, memory in zip(models, memories, strict=True)
-    ]
-    visit: Visit = partial(_summarize_all, method, models, memories, tallies, fresh)
+    visit: Visit = partial(_summarize_all, method, models, memories, fresh)
     if claims(method) and len(models) == 1 and current().dask is None:
         most = 1 if watched else max_iter - runs[moving[0]].steps
         visit = OneOrAll(visit, partial(_all_together, method, models[0], most, look))
@@ -278,7 +270,6 @@ def _summarize_all(
     method: Any,
     models: tuple[M, ...],
     memories: list[Any],
-    tallies: list[Any],
     fresh: list[bool],
     block: Block,
 ) -> Joined:
@@ -287,8 +278,8 @@ def _summarize_all(
         tuple(
             method.summarize(model, block)
             if memory is None
-            else method.recall(model, block, memory[..., rows], tally, fresh=begins)
-            for model, memory, tally, begins in zip(models, memories, tallies, fresh, strict=True)
+            else method.recall(model, block, memory[..., rows], fresh=begins)
+            for model, memory, begins in zip(models, memories, fresh, strict=True)
         )
     )
 
