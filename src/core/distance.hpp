@@ -6,7 +6,8 @@ namespace ISA {
 namespace {
 
 // Cells as float64: vectors of them, or one (W = double)
-template <class W, class T> INLINE W wide(const T* cells) {
+template <class W, class T>
+INLINE W wide(const T* cells) {
   if constexpr (sizeof(W) == sizeof(double)) {
     return W(*cells);
   } else {
@@ -26,8 +27,8 @@ INLINE double squared_distance(const T* x, const double* reference, const double
     return y == y ? y * y : zero;
   };
   long j = 0;
-  for (; j + CHAINS * L <= d; j += CHAINS * L)
-    UNROLL for (int c = 0; c < CHAINS; c++) sums[c] += square(D{}, j + c * L);
+  for (; j + CHAINS * L <= d; j += CHAINS * L) UNROLL
+  for (int c = 0; c < CHAINS; c++) sums[c] += square(D{}, j + c * L);
   double sum = total<double>(sums[0] + sums[1]);
   for (; j < d; j++) sum += square(0.0, j);
   return sum;

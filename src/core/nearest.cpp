@@ -4,31 +4,31 @@
 //
 //   ||x - c||^2 scale^2 = score + ||y||^2      score = sum_j c_j^2 - 2 c_j y_j      over the cells that a row has
 //
-// so the nearest centre has the least score: a product of rows with slopes -2 c, which begins with the constant ||c||^2;
-// where cells may be missing, it runs over masks and c_j^2 too. Vector lanes are rows, from anywhere, transposed a tile
-// at a time; the sums, and the best two of them, stay in registers.
+// so the nearest centre has the least score: a product of rows with slopes -2 c, which begins with the constant
+// ||c||^2; where cells may be missing, it runs over masks and c_j^2 too. Vector lanes are rows, from anywhere,
+// transposed a tile at a time; the sums, and the best two of them, stay in registers.
 //
 // Scores are taken in float32, whatever the rows are. A label is accepted where the best score leads the second by more
-// than rounding can have done to both; the other rows, few, compare distances in float64. So labels are exact, and those
-// of float32 and float64 tables are found in the same time. What float32 cannot hold becomes infinite or NaN, which
-// leads nobody: float64 decides.
+// than rounding can have done to both; the other rows, few, compare distances in float64. So labels are exact, and
+// those of float32 and float64 tables are found in the same time. What float32 cannot hold becomes infinite or NaN,
+// which leads nobody: float64 decides.
 //
 // A row keeps its label while its lead, by which the second nearest centre was farther away than the nearest, exceeds
 // what its own centre and the fastest other have moved since (Hamerly's bound in one number): it need not be read.
-#include "variants.hpp"
-
 #include <cstdint>
+
+#include "variants.hpp"
 
 constexpr int STRIP = 4;  // centres whose scores are taken together
 
 struct CenterTable {
-  long k, d, lines;                         // lines of a tile: d columns; with masks, 2 d
-  bool missing;                             // whether rows may miss cells
-  const double *reference, *offsets;        // (d,) a point among the rows, (k, d) centres from there
-  const double* origin;                     // (d,) what float32 measures from
-  double scale;                             // a power of two that brings rows near 1
-  const float* strips;                      // (k / STRIP, 1 + lines, STRIP) constants, then slopes
-  float margin;                             // squared lead that certifies a label, for ||(y, seen)||^2 = 1
+  long k, d, lines;                   // lines of a tile: d columns; with masks, 2 d
+  bool missing;                       // whether rows may miss cells
+  const double *reference, *offsets;  // (d,) a point among the rows, (k, d) centres from there
+  const double* origin;               // (d,) what float32 measures from
+  double scale;                       // a power of two that brings rows near 1
+  const float* strips;                // (k / STRIP, 1 + lines, STRIP) constants, then slopes
+  float margin;                       // squared lead that certifies a label, for ||(y, seen)||^2 = 1
 };
 
 // What is known of rows from the last pass; leads == nullptr: nothing
@@ -38,9 +38,11 @@ struct Kept {
   const double* drift;    // (k,) what a centre and the fastest other have moved since the first pass, scaled
 };
 
-template <class T> struct NearestOf {
+template <class T>
+struct NearestOf {
   void (*nearest)(const CenterTable&, const T* rows, long n, const Kept&, int32_t* labels);
-  double (*scatter)(const CenterTable&, const T* rows, const double* weights, const int32_t* labels, long n, double* mass);
+  double (*scatter)(const CenterTable&, const T* rows, const double* weights, const int32_t* labels, long n,
+                    double* mass);
   void (*squares)(const T* rows, long n, const double* reference, const double* centers, long k, long d, double* out);
 };
 struct NearestKernels {
@@ -66,26 +68,34 @@ constexpr float ROUND_DOWN = 1 - 0x1p-22f;  // derived: so that a lead is never 
 using Scores = Vec<float>[STRIP][V];
 
 // N x N cells at a time, (x - origin) scale, one column under the other; the last columns overlap those before
-template <int N, class T> struct Columns {
+template <int N, class T>
+struct Columns {
   using W = vector<T, N>;
   using F = vector<float, N>;
-  static INLINE void transpose_rows(const T* const* rows, const T* origin, T scale, long from, long to, float* tile, long pitch) {
-    if (to - from < N) return Columns<N / 2, T>::transpose_rows(rows, origin, scale, from, to, tile, pitch);
+  static INLINE void transpose_rows(const T* const* rows, const T* origin, T scale, long from, long to, float* tile,
+                                    long pitch, [[maybe_unused]] long ahead) {
+    if (to - from < N) return Columns<N / 2, T>::transpose_rows(rows, origin, scale, from, to, tile, pitch, ahead);
     for (long j = from; j < to; j += N) {
       const long at = j + N <= to ? j : to - N;
       const W shift = load_as<W>(origin + at);
       for (long i = 0; i < SLAB; i += N) {
         F cells[N];
-        UNROLL for (int r = 0; r < N; r++)
+        UNROLL
+        for (int r = 0; r < N; r++)
           cells[r] = __builtin_convertvector((load_as<W>(rows[i + r] + at) - shift) * scale, F);
+        if (ahead) UNROLL
+        for (int r = 0; r < N; r++) __builtin_prefetch(rows[i + r] + ahead + at, 0, 2);
         transpose<N>(cells);
-        UNROLL for (int c = 0; c < N; c++) store(tile + (at - from + c) * pitch + i, cells[c]);
+        UNROLL
+        for (int c = 0; c < N; c++) store(tile + (at - from + c) * pitch + i, cells[c]);
       }
     }
   }
 };
-template <class T> struct Columns<1, T> {
-  static INLINE void transpose_rows(const T* const* rows, const T* origin, T scale, long from, long to, float* tile, long pitch) {
+template <class T>
+struct Columns<1, T> {
+  static INLINE void transpose_rows(const T* const* rows, const T* origin, T scale, long from, long to, float* tile,
+                                    long pitch, [[maybe_unused]] long ahead) {
     for (long j = from; j < to; j++)
       for (long i = 0; i < SLAB; i++) tile[(j - from) * pitch + i] = float((rows[i][j] - origin[j]) * scale);
   }
@@ -95,13 +105,16 @@ template <class T> struct Columns<1, T> {
 INLINE void add_products(const float* slopes, const float* tile, long lines, Scores& sums) {
   for (long line = 0; line < lines; line++) {
     Vec<float> y[V];
-    UNROLL for (int v = 0; v < V; v++) y[v] = load(tile + line * SLAB + v * LANES<float>);
-    UNROLL for (int c = 0; c < STRIP; c++)
-      UNROLL for (int v = 0; v < V; v++) sums[c][v] += slopes[line * STRIP + c] * y[v];
+    UNROLL
+    for (int v = 0; v < V; v++) y[v] = load(tile + line * SLAB + v * LANES<float>);
+    UNROLL
+    for (int c = 0; c < STRIP; c++) UNROLL
+    for (int v = 0; v < V; v++) sums[c][v] += slopes[line * STRIP + c] * y[v];
   }
 }
 
-template <class T> class Search {
+template <class T>
+class Search {
  public:
   explicit Search(const CenterTable& centers)
       : t_(centers),
@@ -114,16 +127,17 @@ template <class T> class Search {
   }
 
   // The best two scores of SLAB rows, and the label of the best
-  void score(const T* const* rows) {
+  void score(const T* const* rows, long ahead) {
     for (long i = 0; i < SLAB; i++) square[i] = 0, seen[i] = t_.missing ? 0.f : 1.f;
-    constexpr int N = LANES<float> < 8 ? LANES<float> : 8;
+    constexpr int N = LANES<float> < 8 ? LANES<float> : 8;  // measured: 16 is no faster
     const long d = t_.d;
-    for (long from = 0; from < d; from += chunk_) {
-      const long to = from + chunk_ < d ? from + chunk_ : d;
-      Columns<N, T>::transpose_rows(rows, origin_, T(t_.scale), from, to, tile_, step_ * SLAB);
+    long from = 0, to;
+    do {  // once even without columns: the first centre of equals is the nearest then
+      to = from + chunk_ < d ? from + chunk_ : d;
+      Columns<N, T>::transpose_rows(rows, origin_, T(t_.scale), from, to, tile_, step_ * SLAB, ahead);
       measure(to - from);
       multiply(from, to);
-    }
+    } while ((from = to) < d);
   }
 
   // The nearest centre by distances in float64; the first of equals
@@ -194,28 +208,33 @@ template <class T> class Search {
     const bool first = from == 0, last = to == t_.d;
     Vec<float> low[V], next[V];
     IntVec<float> who[V] = {};
-    UNROLL for (int v = 0; v < V; v++) low[v] = next[v] = splat(__builtin_inff());
+    UNROLL
+    for (int v = 0; v < V; v++) low[v] = next[v] = splat(__builtin_inff());
     const float* strip = t_.strips;
     for (long c = 0; c < t_.k; c += STRIP, strip += (1 + t_.lines) * STRIP) {
       Scores sums;
-      UNROLL for (int s = 0; s < STRIP; s++)
-        UNROLL for (int v = 0; v < V; v++) sums[s][v] = first ? splat(strip[s]) : load(sums_ + (c + s) * SLAB + v * L);
+      UNROLL
+      for (int s = 0; s < STRIP; s++) UNROLL
+      for (int v = 0; v < V; v++) sums[s][v] = first ? splat(strip[s]) : load(sums_ + (c + s) * SLAB + v * L);
       add_products(strip + (1 + from * step_) * STRIP, tile_, (to - from) * step_, sums);
       if (last) {
-        UNROLL for (int s = 0; s < STRIP; s++)
-          UNROLL for (int v = 0; v < V; v++) {
-            const Vec<float> score = sums[s][v];
-            who[v] = score < low[v] ? IntVec<float>{} + int32_t(c + s) : who[v];
-            next[v] = minimum(maximum(score, low[v]), next[v]);  // of a NaN, the other: no lead
-            low[v] = minimum(score, low[v]);
-          }
+        UNROLL
+        for (int s = 0; s < STRIP; s++) UNROLL
+        for (int v = 0; v < V; v++) {
+          const Vec<float> score = sums[s][v];
+          who[v] = score < low[v] ? IntVec<float>{} + int32_t(c + s) : who[v];
+          next[v] = minimum(maximum(score, low[v]), next[v]);  // of a NaN, the other: no lead
+          low[v] = minimum(score, low[v]);
+        }
       } else {
-        UNROLL for (int s = 0; s < STRIP; s++)
-          UNROLL for (int v = 0; v < V; v++) store(sums_ + (c + s) * SLAB + v * L, sums[s][v]);
+        UNROLL
+        for (int s = 0; s < STRIP; s++) UNROLL
+        for (int v = 0; v < V; v++) store(sums_ + (c + s) * SLAB + v * L, sums[s][v]);
       }
     }
-    if (last)
-      UNROLL for (int v = 0; v < V; v++) store(best + v * L, low[v]), store(second + v * L, next[v]), store(label + v * L, who[v]);
+    if (last) UNROLL
+    for (int v = 0; v < V; v++)
+      store(best + v * L, low[v]), store(second + v * L, next[v]), store(label + v * L, who[v]);
   }
 
   const CenterTable& t_;
@@ -240,14 +259,15 @@ long list_rows(const Kept& kept, long n, long& first, int32_t* list) {
   return m;
 }
 
-template <class T> void nearest(const CenterTable& centers, const T* rows, long n, const Kept& kept, int32_t* labels) {
+template <class T>
+void nearest(const CenterTable& centers, const T* rows, long n, const Kept& kept, int32_t* labels) {
   Search<T> search(centers);
   int32_t list[SLAB];
   const T* at[SLAB];
   if (kept.leads) std::memcpy(labels, kept.labels, size_t(n) * sizeof(int32_t));
   for (long first = 0, m; (m = list_rows(kept, n, first, list)) > 0;) {
     for (long i = 0; i < SLAB; i++) at[i] = rows + list[i < m ? i : m - 1] * centers.d;
-    search.score(at);
+    search.score(at, centers.d > 64 && first + SLAB <= n ? SLAB * centers.d : 0);
     search.decide_close_calls(at, m);
     for (long i = 0; i < m; i++) labels[list[i]] = search.label[i];
     if (kept.leads == nullptr) continue;
@@ -259,7 +279,8 @@ template <class T> void nearest(const CenterTable& centers, const T* rows, long 
 
 // sum w ||x - c||^2, each row about its own centre; and the weights of the groups
 template <class T>
-double scatter(const CenterTable& t, const T* rows, const double* weights, const int32_t* labels, long n, double* mass) {
+double scatter(const CenterTable& t, const T* rows, const double* weights, const int32_t* labels, long n,
+               double* mass) {
   double sum = 0;
   for (long i = 0; i < n; i++)
     if (weights[i] != 0) {  // an absent row may hold anything
@@ -326,26 +347,40 @@ Centers::Centers(In<double, 1> reference, In<double, 2> offsets, In<double, 1> o
       reference(reference.data(), reference.data() + reference.size()),
       offsets(offsets.data(), offsets.data() + offsets.size()),
       origin(origin.data(), origin.data() + origin.size()) {
-  require(long(reference.shape(0)) == d && long(origin.shape(0)) == d, "reference, origin and centres have as many columns");
+  require(long(reference.shape(0)) == d && long(origin.shape(0)) == d,
+          "reference, origin and centres have as many columns");
   require(k > 0 && k < INT32_MAX, "there is at least one centre");
   double longest;
   strips = strips_of(*this, longest);
   margin = margin_of(missing ? 2 * d : d, longest);
 }
 
-template <class T> static const NearestOf<T>& kernels_of() {
+template <class T>
+static const NearestOf<T>& kernels_of() {
   const NearestKernels& kernels = CHOSEN(NearestKernels, nearest_kernels);
-  if constexpr (sizeof(T) == sizeof(float)) return kernels.of_float;
-  else return kernels.of_double;
+  if constexpr (sizeof(T) == sizeof(float))
+    return kernels.of_float;
+  else
+    return kernels.of_double;
 }
 
 static CenterTable table_of(const Centers& c) {
-  return {c.k, c.d, c.missing ? 2 * c.d : c.d, c.missing, c.reference.data(), c.offsets.data(), c.origin.data(), c.scale, c.strips.data(), c.margin};
+  return {c.k,
+          c.d,
+          c.missing ? 2 * c.d : c.d,
+          c.missing,
+          c.reference.data(),
+          c.offsets.data(),
+          c.origin.data(),
+          c.scale,
+          c.strips.data(),
+          c.margin};
 }
 
-using Labels = nb::ndarray<nb::numpy, int32_t, nb::ndim<1>>;
+using Labels = nb::ndarray<nb::numpy, int32_t, nb::ndim<1> >;
 
-template <class T> static Labels search(In<T, 2> rows, const Centers& centers, const Kept& kept) {
+template <class T>
+static Labels search(In<T, 2> rows, const Centers& centers, const Kept& kept) {
   const long n = long(rows.shape(0));
   require(long(rows.shape(1)) == centers.d, "rows and centres have as many columns");
   auto labels = new_array<int32_t, 1>({size_t(n)});
@@ -355,11 +390,13 @@ template <class T> static Labels search(In<T, 2> rows, const Centers& centers, c
   }
   return labels;
 }
-template <class T> static Labels bind_nearest_of(In<T, 2> rows, const Centers& centers) {
+template <class T>
+static Labels bind_nearest_of(In<T, 2> rows, const Centers& centers) {
   return search<T>(rows, centers, Kept{});
 }
 template <class T>
-static Labels bind_relabel(In<T, 2> rows, const Centers& centers, In<int32_t, 1> labels, Out<float, 1> leads, In<double, 1> drift) {
+static Labels bind_relabel(In<T, 2> rows, const Centers& centers, In<int32_t, 1> labels, Out<float, 1> leads,
+                           In<double, 1> drift) {
   const long n = long(rows.shape(0));
   require(long(labels.shape(0)) == n && long(leads.shape(0)) == n, "every row has a label and a lead");
   require(long(drift.shape(0)) == centers.k, "every centre has a drift");
@@ -383,7 +420,8 @@ static nb::tuple bind_scatter(In<T, 2> rows, In<double, 1> weights, const Center
 }
 
 template <class T>
-static nb::ndarray<nb::numpy, double, nb::ndim<2>> bind_squares(In<T, 2> rows, In<double, 1> reference, In<double, 2> centers) {
+static nb::ndarray<nb::numpy, double, nb::ndim<2> > bind_squares(In<T, 2> rows, In<double, 1> reference,
+                                                                 In<double, 2> centers) {
   const size_t n = rows.shape(0), k = centers.shape(0), d = rows.shape(1);
   require(centers.shape(1) == d && reference.shape(0) == d, "rows, reference and centres have as many columns");
   auto out = new_array<double, 2>({n, k});
@@ -394,8 +432,10 @@ static nb::ndarray<nb::numpy, double, nb::ndim<2>> bind_squares(In<T, 2> rows, I
   return out;
 }
 
-template <class T> static void bind_for(nb::module_& m) {
-  m.def("nearest", bind_nearest_of<T>, "rows"_a, "centers"_a, "(n,) the nearest centre of every row, the first of equals.");
+template <class T>
+static void bind_for(nb::module_& m) {
+  m.def("nearest", bind_nearest_of<T>, "rows"_a, "centers"_a,
+        "(n,) the nearest centre of every row, the first of equals.");
   m.def("relabel", bind_relabel<T>, "rows"_a, "centers"_a, "labels"_a, "leads"_a.noconvert(), "drift"_a,
         "The same where labels and leads are known from a pass before; leads are brought up to date.");
   m.def("scatter", bind_scatter<T>, "rows"_a, "weights"_a, "centers"_a, "labels"_a,
@@ -406,8 +446,8 @@ template <class T> static void bind_for(nb::module_& m) {
 
 void bind_nearest(nb::module_& m) {
   nb::class_<Centers>(m, "Centers", "k centres, ready to be searched: never changed.")
-      .def(nb::init<In<double, 1>, In<double, 2>, In<double, 1>, double, bool>(), "reference"_a, "offsets"_a, "origin"_a, "scale"_a,
-           "missing"_a);
+      .def(nb::init<In<double, 1>, In<double, 2>, In<double, 1>, double, bool>(), "reference"_a, "offsets"_a,
+           "origin"_a, "scale"_a, "missing"_a);
   bind_for<float>(m);
   bind_for<double>(m);
 }

@@ -26,11 +26,7 @@ Line = tuple[str, str]  # a kernel, and its arguments
 # A word is an argument: NumPy's letter for the type, the number of axes of an array (none: a number), F for columns
 # side by side, r for read-only. What begins every run is left to the run itself.
 ALWAYS: tuple[Line, ...] = (
-    # while the command compiles what begins a run: k-means, where mixtures start
-    ("assign.assign_lanes", "d2r d1 d2 d1 f3 ? f d1 i1 f1 i2"),
-    ("moves.move_rows", "d2r d1r d1 d2 i2 i1 d2 ? q d3 d2"),
-    ("moves.scatter_rows", "d2r d1r d1 d2 i1 d1"),
-    # and then the last first: the report, the second opinion of medoids, what all mixtures end with
+    # the last first: the report, the second opinion of medoids, what all mixtures end with
     ("silhouette.add_euclidean_sums", "d2r d1 ? d1 q1 q1 d2"),
     ("swap.add_changes", "d2 i1 d1 d1 d1r d1 d2"),
     ("swap.nearest_two", "d2 i1 d1 d1"),

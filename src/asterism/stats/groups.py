@@ -47,8 +47,8 @@ def grid_of(reach: Vector, weight: float, n_rows: int) -> NDArray[np.float64]:
     """(2, columns) B and b of exact sums, for terms of at most ``reach`` a unit of weight, of a table of that weight.
 
     |sum| <= weight * reach < 2^e, so B = 1.5 * 2^(e + 1) keeps v + B in one binade, and multiples of ulp(B) below
-    2^53 ulp(B) are exact. Low parts are at most ulp(B) / 2 each, and there are n_rows of them at the most. What is lost
-    is below 2^-60 of the column's range (``src/core/exact_sums.cpp``).
+    2^53 ulp(B) are exact. Low parts are at most ulp(B) / 2 each, and there are n_rows of them at the most. What is
+    lost is below 2^-60 of the column's range (``src/core/exact_sums.cpp``).
     """
     with np.errstate(over="ignore"):
         exponent = np.frexp(np.where(reach > 0, reach, 1.0) * weight)[1] + 1
@@ -63,7 +63,9 @@ class Moves:
     The sums are exact: the totals of before plus these are the totals of now, to the bit.
     """
 
-    sums: NDArray[np.float64]  # (k, 2, d + c) high and low parts of sum w (x - reference), then of the weights
+    sums: NDArray[
+        np.float64
+    ]  # (k, 2, d + c) high and low parts of sum w (x - reference), then of the weights
     c: int  # columns of weights: 1, that of the rows; or d, those of the observed cells
     whole: bool  # whether all rows had no label
     gain: float  # by how much sum w ||x - c||^2 fell; minus that sum itself where rows had no label
