@@ -75,7 +75,7 @@ class _Surveyed:
 
     def settled(self, start: Centers, steps: int) -> Centers:
         """The centres after some steps of k-means."""
-        method = lloyd_for(self.frame, self.moments, TOL, [len(start.offsets)])
+        method = lloyd_for(self.frame, self.moments, TOL)
         (run,) = iterate(method, self.source, [start], max_iter=steps)
         if run.status == "interrupted":
             raise KeyboardInterrupt  # there is nothing to return yet
