@@ -40,8 +40,10 @@ class Reblocked(Source):
 
     @cached_property
     def _views(self) -> list[Block] | None:
-        array = self._array
-        return list(super().blocks()) if array is not None and array.flags.c_contiguous else None
+        inner, array = self.inner, self._array
+        if not isinstance(inner, ArraySource) or array is None or inner.start:  # a part has only some blocks
+            return None
+        return list(super().blocks()) if array.flags.c_contiguous else None
 
     @property
     def _array(self) -> Matrix | None:

@@ -66,7 +66,9 @@ def _gaussian(spec: Spec, width: int, prefix: str, arrays: Arrays, depth: int) -
     place, center, variances = (
         floats(arrays, prefix + name, (width,)) for name in ("reference", "center", "variances")
     )
-    return GaussianFamily(spec["structure"], reference=place, center=center, variances=variances)
+    return GaussianFamily(
+        spec["structure"], reference=place, center=center, variances=variances, surveyed=True
+    )
 
 
 def _student(spec: Spec, width: int, prefix: str, arrays: Arrays, depth: int) -> Any:
