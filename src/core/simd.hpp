@@ -2,7 +2,7 @@
 //
 //   Vec<T>                 LANES<T> numbers; + - * / < > ?: work lane by lane, a number stands for all lanes
 //   load, store            anywhere in memory, aligned or not; load_some, store_some: the first `count` lanes
-//   fused, minimum, maximum, splat, total
+//   fused, minimum, maximum, absolute, square_root, splat, total, lane_bits
 //   exponential, logarithm
 //   transpose              N x N cells in registers
 //
@@ -96,6 +96,51 @@ template <> INLINE Vec<float> maximum(Vec<float> a, Vec<float> b) { return _mm25
 template <> INLINE Vec<double> minimum(Vec<double> a, Vec<double> b) { return _mm256_min_pd(a, b); }
 template <> INLINE Vec<double> maximum(Vec<double> a, Vec<double> b) { return _mm256_max_pd(a, b); }
 #endif
+
+template <class T> INLINE Vec<T> absolute(Vec<T> x) {
+  constexpr Int<T> no_sign = Int<T>(~(uint64_t(1) << (8 * sizeof(T) - 1)));
+  return bits<Vec<T>>(bits<IntVec<T>>(x) & no_sign);
+}
+
+INLINE Vec<double> square_root(Vec<double> x) {
+#if defined(__AVX512F__)
+  return _mm512_sqrt_pd(x);
+#elif defined(__AVX__)
+  return _mm256_sqrt_pd(x);
+#elif defined(__SSE2__)
+  return _mm_sqrt_pd(x);
+#else
+  UNROLL for (int l = 0; l < LANES<double>; l++)
+    x[l] = __builtin_sqrt(x[l]);
+  return x;
+#endif
+}
+
+// One bit a lane of what Vec<T> < Vec<T> gives, the first lane lowest
+template <class M> INLINE unsigned lane_bits(M mask) {
+  [[maybe_unused]] constexpr bool single = sizeof(mask[0]) == 4;
+#if defined(__AVX512DQ__)
+  if constexpr (single)
+    return _mm512_movepi32_mask(bits<__m512i>(mask));
+  else
+    return _mm512_movepi64_mask(bits<__m512i>(mask));
+#elif defined(__AVX__)
+  if constexpr (single)
+    return unsigned(_mm256_movemask_ps(bits<__m256>(mask)));
+  else
+    return unsigned(_mm256_movemask_pd(bits<__m256d>(mask)));
+#elif defined(__SSE2__)
+  if constexpr (single)
+    return unsigned(_mm_movemask_ps(bits<__m128>(mask)));
+  else
+    return unsigned(_mm_movemask_pd(bits<__m128d>(mask)));
+#else
+  unsigned found = 0;
+  UNROLL for (int l = 0; l < int(sizeof(mask) / sizeof(mask[0])); l++)
+    found |= unsigned(mask[l] & 1) << l;
+  return found;
+#endif
+}
 
 // a b + c rounded once where the processor can, also in files compiled without contraction
 INLINE float fused(float a, float b, float c) {

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from asterism import _core
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
-from asterism.kernels.moves import grid_of
-from asterism.methods.frame import Frame
+from asterism.methods.frame import Frame, survey
 from asterism.methods.kmeans import nearest
 from asterism.methods.lloyd import Lloyd, centers_at
+from asterism.methods.lloyd import labels_of as labels_in
+from asterism.stats.groups import grid_of
 
 COLUMNS = (1, 2, 3, 4, 7, 8, 15, 16, 17, 23, 24, 40, 47, 48, 49, 300)
 CENTERS = (1, 2, 3, 4, 5, 8, 23, 24, 25, 60)
@@ -147,3 +151,106 @@ def test_absent_rows_may_hold_anything():
         assert np.array_equal(clean.sums, dirty.sums)
         assert clean.gain == dirty.gain
         assert np.array_equal(clean.far.row, dirty.far.row)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["huge cell", "huge column", "two scales", "rows of zeros", "far from 0"])
+def test_labels_are_exact_where_float32_tells_little(kind, missing, dtype):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(700, 60))
+    if kind == "huge cell":
+        x[:, 7] *= np.where(rng.random(700) < 0.5, 1e4, 1.0)
+    elif kind == "huge column":
+        x[:, 7] *= 1e6
+    elif kind == "two scales":
+        x[::2] += 1e7
+    elif kind == "rows of zeros":
+        x[::3] = 0.0
+    else:
+        x += 1e9
+    x = x.astype(dtype)
+    centers = x[rng.choice(700, 40, replace=False)].astype(float)
+    if missing:
+        x[rng.random(x.shape) < 0.2] = np.nan
+    frame, _ = survey(ArraySource(x))
+    model = centers_at(frame, centers)
+    labels = labels_in(model, block_of(x))
+    squares = np.nansum(((x - frame.reference)[:, None] - model.offsets) ** 2, axis=2)
+    assert (squares[np.arange(700), labels] <= squares.min(axis=1) * (1 + 1e-12)).all()
+
+
+# --- the kernels themselves ----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from([0, 1, 2, 7, 63, 64, 65, 130]), st.sampled_from([0, 1, 2, 3, 7, 8, 9, 17, 31, 600]),
+    st.sampled_from([1, 3, 4, 5, 9]), st.booleans(), st.sampled_from([np.float32, np.float64]), st.integers(0, 2**32),
+)  # fmt: skip
+def test_every_shape_agrees_with_numpy(n, d, k, missing, dtype, seed):
+    rng = np.random.default_rng(seed)
+    rows, weights = rng.normal(size=(n, d)).astype(dtype), rng.choice([0.0, 1.0, 0.5], size=n)
+    if missing:
+        rows[rng.random((n, d)) < 0.3] = np.nan
+    rows.flags.writeable = False
+    reference, offsets = rng.normal(size=d), rng.normal(size=(k, d))
+    core = _core.Centers(reference, offsets, np.zeros(d), 0.25, missing)
+    squares = np.nansum(((rows.astype(float) - reference)[:, None] - offsets) ** 2, axis=2)
+    assert np.allclose(_core.squared_distances(rows, reference, offsets), squares, rtol=1e-13, atol=0)
+    labels = _core.nearest(rows, core)
+    assert labels.dtype == np.int32
+    assert np.array_equal(labels, squares.argmin(axis=1))
+    leads = np.full(n, np.nan, np.float32)
+    again = _core.relabel(rows, core, np.full(n, -1, np.int32), leads, np.zeros(k))
+    assert np.array_equal(again, labels)
+    two = np.sort(np.sqrt(np.hstack([squares, np.full((n, 1), np.inf)])), axis=1)
+    assert (leads <= 0.25 * (two[:, 1] - two[:, 0]) + 1e-12).all()
+    inertia, mass = _core.scatter(rows, weights, core, labels)
+    assert np.isclose(inertia, weights @ squares.min(axis=1), rtol=1e-12)
+    assert np.allclose(mass, np.bincount(labels, weights, k), rtol=1e-14)
+
+
+@BOTH_FLOATS
+def test_labels_of_a_row_do_not_depend_on_the_rows_around_it(dtype):
+    rng = np.random.default_rng(9)
+    x = rng.integers(-3, 4, size=(400, 9)).astype(dtype)
+    core = _core.Centers(np.zeros(9), x[:20].astype(float), np.zeros(9), 0.125, False)
+    whole = _core.nearest(x, core)
+    for cut in (1, 63, 64, 65, 399):
+        parts = [_core.nearest(np.ascontiguousarray(part), core) for part in (x[:cut], x[cut:])]
+        assert np.array_equal(np.concatenate(parts), whole)
+
+
+def test_rows_are_read_again_only_where_the_lead_is_used_up():
+    rows = np.array([[0.0], [1.0], [9.0], [10.0]])
+    core = _core.Centers(np.zeros(1), np.array([[0.0], [10.0]]), np.zeros(1), 1.0, False)
+    leads = np.full(4, np.nan, np.float32)
+    labels = _core.relabel(rows, core, np.full(4, -1, np.int32), leads, np.zeros(2))
+    assert labels.tolist() == [0, 0, 1, 1]
+    assert np.allclose(leads, [10, 8, 8, 10], atol=0.05)
+    strange = _core.relabel(rows, core, np.array([1, 1, 1, 1], np.int32), leads, np.array([9.0, 9.0]))
+    assert strange.tolist() == [1, 0, 1, 1]  # the first row is not read
+
+
+@pytest.mark.parametrize("wrong", ["columns", "labels", "label", "drift", "weights", "no centres"])
+def test_what_does_not_fit_together_is_refused(wrong):
+    core = _core.Centers(np.zeros(2), np.zeros((3, 2)), np.zeros(2), 1.0, False)
+    rows, labels = (
+        np.zeros((4, 3 if wrong == "columns" else 2)),
+        np.zeros(3 if wrong == "labels" else 4, np.int32),
+    )
+    labels[1] = 3 if wrong == "label" else 0
+    drift, weights = np.zeros(2 if wrong == "drift" else 3), np.ones(3 if wrong == "weights" else 4)
+    with pytest.raises(_core.ShapeError):  # noqa: PT012  each of them is refused by one
+        _core.relabel(rows, core, labels, np.zeros(4, np.float32), drift)
+        _core.scatter(rows, weights, core, labels)
+        _core.Centers(np.zeros(2), np.zeros((0, 2)), np.zeros(2), 1.0, False)
+
+
+def test_rows_of_other_types_are_refused():
+    core = _core.Centers(np.zeros(2), np.zeros((3, 2)), np.zeros(2), 1.0, False)
+    with pytest.raises(TypeError):
+        _core.nearest(np.zeros(4), core)
+    with pytest.raises(TypeError):
+        _core.relabel(np.zeros((4, 2)), core, np.zeros(4, np.int32), np.zeros(4), np.zeros(3))

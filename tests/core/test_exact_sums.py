@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from asterism.kernels.moves import grid_of, move_rows, pitch_of
+from asterism import _core
+from asterism.stats.groups import grid_of
 
 N, K = 300, 5
 
@@ -25,22 +26,19 @@ def test_rows_come_and_go_exactly(d, missing, dtype):
     weights = rng.integers(0, 4, N) / 3.0
     centers = rng.normal(size=(K, d))
     grid = grid_of(np.full(d + (d if missing else 1), 10.0), float(weights.sum()), N)
-    table, far = np.zeros((K, 2, pitch_of(grid.shape[1]))), np.zeros((3, 2))
+    core = _core.Centers(reference, centers, reference, 1.0, missing)
 
-    def move(old, new, sums, farthest):
-        moved = np.flatnonzero(old != new)
-        pairs = np.stack([moved, old[moved]], axis=1).astype(np.int32)
-        return move_rows(rows, weights, reference, centers, pairs, new, grid, missing, 7, sums, farthest)
+    def move(old, new):
+        return _core.move_rows(rows, weights, core, old, new, grid, 7, 3)
 
     nowhere, first, second = (np.full(N, -1, np.int32), *rng.integers(K, size=(2, N)).astype(np.int32))
     squares = np.nansum((rows.astype(float)[:, None] - reference - centers) ** 2, axis=2)
     each = np.arange(N)
 
-    gain = move(nowhere, first, table, far)
+    table, gain, far = move(nowhere, first)
     assert_allclose(gain, -(weights @ squares[each, first]), rtol=1e-13)
     assert_array_equal(far[:, 1], 7 + np.argsort(-np.where(weights > 0, squares[each, first], 0))[:3])
     totals = table[:, 0] + table[:, 1]
-    assert not table[:, :, grid.shape[1] :].any()
     seen = ~np.isnan(rows)
     for c in range(K):
         mine = first == c
@@ -51,11 +49,34 @@ def test_rows_come_and_go_exactly(d, missing, dtype):
                 assert_allclose(totals[c, d + j], weights[mine & seen[:, j]].sum(), rtol=1e-14)
         assert missing or math.isclose(totals[c, d], weights[mine].sum(), rel_tol=1e-14)
 
-    there = table.copy()
-    gain = move(first, second, there, far.copy())
+    change, gain, none = move(first, second)
     assert_allclose(gain, weights @ (squares[each, first] - squares[each, second]), atol=1e-11)
-    straight = np.zeros_like(table)
-    move(nowhere, second, straight, far.copy())
-    assert_array_equal(there, straight)  # to the bit, whichever way they came
-    move(second, first, there, far.copy())
-    assert_array_equal(there, table)
+    assert not none.any()  # only rows from nowhere are far
+    straight, _, _ = move(nowhere, second)
+    assert_array_equal(table + change, straight)  # to the bit, whichever way they came
+    back, _, _ = move(second, first)
+    assert_array_equal(table + change + back, table)
+
+
+def test_no_rows_and_no_columns_have_no_sums():
+    for n, d in [(0, 3), (2, 0), (0, 0)]:
+        core = _core.Centers(np.zeros(d), np.zeros((2, d)), np.zeros(d), 1.0, False)
+        labels = np.zeros(n, np.int32)
+        sums, gain, far = _core.move_rows(
+            np.zeros((n, d)), np.ones(n), core, labels - 1, labels, np.full((2, d + 1), 1.5 * 2.0**60), 0, 1
+        )
+        assert sums.shape == (2, 2, d + 1)
+        assert gain == 0
+        assert not far[:, 0].any()
+
+
+@pytest.mark.parametrize("wrong", ["label", "old label", "weights", "grid"])
+def test_what_does_not_fit_together_is_refused(wrong):
+    core = _core.Centers(np.zeros(2), np.zeros((3, 2)), np.zeros(2), 1.0, False)
+    weights = np.ones(3 if wrong == "weights" else 4)
+    before, after = np.full(4, -1, np.int32), np.zeros(4, np.int32)
+    after[1] = 3 if wrong == "label" else 0
+    before[1] = -2 if wrong == "old label" else 0
+    grid = np.ones((2, 4 if wrong == "grid" else 3))
+    with pytest.raises(_core.ShapeError):
+        _core.move_rows(np.zeros((4, 2)), weights, core, before, after, grid, 0, 1)
