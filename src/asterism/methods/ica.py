@@ -159,8 +159,8 @@ def fit_ica(
 ) -> ICAFit:
     """``m`` independent components (None: as many as directions vary), ``start`` (m, m) or drawn.
 
-    ``contrast`` is its name and its slope. Sources have variance 1 (divided by the sum of weights). Order and signs are fixed: the source that makes the
-    largest part of the table's variance comes first.
+    ``contrast`` is its name and its slope. Sources have variance 1 (divided by the sum of weights). Order and signs
+    are fixed: the source that makes the largest part of the table's variance comes first.
     """
     _check(algorithm, *contrast, max_iter, tol)
     found = fit_pca(source, m, seed=seed)
