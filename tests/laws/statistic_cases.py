@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from asterism.families.gaussian_params import GaussianParams
 
 from asterism.choose.null import Steps
 from asterism.data.block import Block, block_of
@@ -36,13 +37,12 @@ from asterism.families.assignment import present
 from asterism.families.categorical import count_levels
 from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic
 from asterism.families.student import StudentFamily, StudentParams, StudentStatistic
 from asterism.groups import model as groups
 from asterism.methods import kmeans, pca, posterior, quantize
 from asterism.methods.curve import Chain, Curve, Pulls
-from asterism.methods.dual import Deviations, Gram
+from asterism.methods.dual import Deviations
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.frame import Frame
 from asterism.methods.ica import Directions, FixedPoint, Pull

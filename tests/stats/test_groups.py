@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
 from asterism.engines.reduce import reduce
-from asterism.stats.groups import grid_of
 from asterism.methods.frame import Frame, survey
 from asterism.methods.lloyd import Lloyd, centers_at, lloyd_for
-from asterism.stats.groups import FarthestRows, Moves
+from asterism.stats.groups import FarthestRows, Moves, grid_of
 from asterism.stats.moments import ColumnMoments
 
 few = settings(max_examples=60, deadline=None)
