@@ -24,12 +24,7 @@ BY_KEYWORD = {
 }
 
 # Functions with more, to be emptied: never to be added to.
-TOO_MANY = {
-    "choose/choose.py": {"_concluded", "decided"},
-    "choose/sweep.py": {"sweep"},
-    "choose/tabulate.py": {"measured"},
-    "methods/ica.py": {"fit_ica"},
-}
+TOO_MANY: dict[str, set[str]] = {}
 
 
 def names_imported(tree: ast.AST) -> set[str]:
@@ -92,8 +87,7 @@ def test_nothing_is_compiled_at_run_time(compiler: str) -> None:
 
 
 def test_compiled_code_is_a_few_thousand_lines() -> None:
-    files = [*CORE, *(ROOT / "src" / "asterism" / "kernels").glob("*.py")]
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= MOST_LINES
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in CORE) <= MOST_LINES
 
 
 @pytest.mark.parametrize("path", CORE, ids=lambda path: path.name)
@@ -105,8 +99,7 @@ def test_the_core_knows_no_threads(path: Path) -> None:
 
 @pytest.mark.parametrize("path", [path for path in CORE if path.suffix == ".cpp"], ids=lambda path: path.name)
 def test_kernels_bind_at_most_eight_arguments(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    for call in re.findall(r"\.def\((.*?)\);", text, re.S):
+    for call in re.split(r"\bdef\(|\.def", path.read_text(encoding="utf-8"))[1:]:
         assert len(re.findall(r'"\w+"_a\b', call)) <= MOST_ARGUMENTS
 
 

@@ -151,8 +151,7 @@ def fit_ica(
     m: int | None = None,
     *,
     algorithm: str = "parallel",
-    fun: str = "logcosh",
-    alpha: float = 1.0,
+    contrast: tuple[str, float] = ("logcosh", 1.0),
     max_iter: int = 200,
     tol: float = 1e-6,
     start: Any = None,
@@ -160,15 +159,15 @@ def fit_ica(
 ) -> ICAFit:
     """``m`` independent components (None: as many as directions vary), ``start`` (m, m) or drawn.
 
-    Sources have variance 1 (divided by the sum of weights). Order and signs are fixed: the source that makes the
-    largest part of the table's variance comes first.
+    ``contrast`` is its name and its slope. Sources have variance 1 (divided by the sum of weights). Order and signs
+    are fixed: the source that makes the largest part of the table's variance comes first.
     """
-    _check(algorithm, fun, alpha, max_iter, tol)
+    _check(algorithm, *contrast, max_iter, tol)
     found = fit_pca(source, m, seed=seed)
     whitener = _whitener(found, m)
     m = len(whitener)
     rows = _start(start, m, seed)
-    settings = (fun, alpha, tol, found.weight, found.mean, whitener)
+    settings = (*contrast, tol, found.weight, found.mean, whitener)
     if algorithm == "parallel":
         runs = [_run(FixedPoint(*settings, np.empty((0, m))), source, rows, max_iter)]
         turned = runs[0].model.rows
