@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,7 +43,7 @@ from asterism.families.student import StudentFamily, StudentParams, StudentStati
 from asterism.groups import model as groups
 from asterism.methods import kmeans, pca, posterior, quantize
 from asterism.methods.curve import Chain, Curve, Pulls
-from asterism.methods.dual import Deviations, Gram
+from asterism.methods.dual import Deviations
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.frame import Frame
 from asterism.methods.ica import Directions, FixedPoint, Pull
@@ -255,7 +256,7 @@ def stack(d: int) -> Stack:
 @cache
 def network(d: int) -> Network:
     sizes = (d, 3, 1, 3, d)
-    count = sum((a + 1) * b for a, b in zip(sizes, sizes[1:], strict=False))
+    count = sum((a + 1) * b for a, b in pairwise(sizes))
     return Network(sizes, np.zeros(d), 1.0, np.cos(np.arange(count)))
 
 
