@@ -138,8 +138,7 @@ double encode_channels(Pixels pixels, const ColourLists& index, Label* labels, d
   return squares;
 }
 
-template <class Label>
-double encode(Pixels pixels, ColourLists index, void* labels, double* mass) {
+template <class Label> double encode(Pixels pixels, ColourLists index, void* labels, double* mass) {
   Label* out = static_cast<Label*>(labels);
   return pixels.d == 1   ? encode_channels<1>(pixels, index, out, mass)
          : pixels.d == 2 ? encode_channels<2>(pixels, index, out, mass)

@@ -10,15 +10,13 @@
 
 #include "variants.hpp"
 
-template <class T>
-struct Codes {
+template <class T> struct Codes {
   const T* rows;
   const double* weights;
   const int64_t* offsets;
   long n, d;
 };
-template <class T>
-using LevelsKernel = long (*)(Codes<T> codes, const double* from, double* to, long k);
+template <class T> using LevelsKernel = long (*)(Codes<T> codes, const double* from, double* to, long k);
 struct LevelsKernels {
   LevelsKernel<float> scores_of_floats, counts_of_floats;
   LevelsKernel<double> scores_of_doubles, counts_of_doubles;
@@ -32,8 +30,7 @@ namespace ISA {
 namespace {
 
 // Calls take(row, level) for every known cell
-template <class T, class Take>
-INLINE long each_level(const Codes<T>& codes, bool absent_too, Take take) {
+template <class T, class Take> INLINE long each_level(const Codes<T>& codes, bool absent_too, Take take) {
   for (long i = 0; i < codes.n; i++) {
     const bool absent = !(codes.weights[i] > 0);
     if (absent && !absent_too) continue;
@@ -52,12 +49,10 @@ INLINE long each_level(const Codes<T>& codes, bool absent_too, Take take) {
 INLINE void add(const double* __restrict from, double* __restrict to, long k) {
   for (long c = 0; c < k; c++) to[c] += from[c];
 }
-template <class T>
-long add_scores(Codes<T> codes, const double* scores, double* out, long k) {
+template <class T> long add_scores(Codes<T> codes, const double* scores, double* out, long k) {
   return each_level(codes, true, [=](long i, long level) { add(scores + level * k, out + i * k, k); });
 }
-template <class T>
-long add_counts(Codes<T> codes, const double* mass, double* counts, long k) {
+template <class T> long add_counts(Codes<T> codes, const double* mass, double* counts, long k) {
   return each_level(codes, false, [=](long i, long level) { add(mass + i * k, counts + level * k, k); });
 }
 

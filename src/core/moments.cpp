@@ -34,11 +34,11 @@ namespace {
 constexpr int L = LANES<double>, PARTS = 4, SPAN = PARTS * L;  // lanes that are added up together
 constexpr long RUN = 64;                                       // measured: longer runs are no faster
 constexpr long HEAD = 128;                                     // rows that give the first mean, at least: convention
+constexpr int MOST_PASSES = 4;  // derived: the second is about a mean; more would be about sums that overflow
 constexpr double INF = __builtin_inf();
 enum Sum { WEIGHT, FIRST, SECOND, SUMS };  // of w, w y, w y^2
 
-template <class T>
-struct Columns {
+template <class T> struct Columns {
   const T* rows;
   const double* weights;
   long n, d;
@@ -68,8 +68,7 @@ struct Totals {
 };
 
 // a becomes the rounded sum; returned is exactly what rounding took from it (Knuth)
-template <class V>
-INLINE V add(V& a, V b) {
+template <class V> INLINE V add(V& a, V b) {
   const V sum = a + b, c = sum - a, lost = (a - (sum - c)) + (b - c);
   a = sum;
   return lost;
@@ -80,8 +79,7 @@ INLINE Vec<double> load_cells(const float* p) {
 }
 
 // The cells of one span over some steps
-template <class T>
-struct Cells {
+template <class T> struct Cells {
   const T* first;
   long stride, steps;
   const double* origin;  // (SPAN,)
@@ -100,8 +98,7 @@ INLINE void add_run(Totals& totals, long lane, const Vec<double>* run, Vec<doubl
 }
 
 // A run without masks, all of one weight; false, and nothing added, where a sum is no number
-template <class T>
-bool add_plain(const Cells<T>& cells, double weight, Totals& totals, long lane) {
+template <class T> bool add_plain(const Cells<T>& cells, double weight, Totals& totals, long lane) {
   Vec<double> first[PARTS] = {}, second[PARTS] = {}, low[PARTS], high[PARTS], origin[PARTS];
   UNROLL for (int p = 0; p < PARTS; p++) {
     origin[p] = load(cells.origin + p * L);
@@ -126,8 +123,7 @@ bool add_plain(const Cells<T>& cells, double weight, Totals& totals, long lane) 
 }
 
 // A run with masks; weights (steps, SPAN), 0 where a row is absent
-template <class T>
-void add_masked(const Cells<T>& cells, const double* weights, Totals& totals, long lane) {
+template <class T> void add_masked(const Cells<T>& cells, const double* weights, Totals& totals, long lane) {
   for (int p = 0; p < PARTS; p++) {
     const Vec<double> origin = load(cells.origin + p * L);
     Vec<double> run[SUMS] = {}, low = splat(INF), high = splat(-INF), count = {};
@@ -209,8 +205,7 @@ bool write_columns(Totals& totals, const Layout& at, long d, double* origin, dou
   return near;
 }
 
-template <class T>
-void find_infinite(const Columns<T>& x, long j, long* found) {
+template <class T> void find_infinite(const Columns<T>& x, long j, long* found) {
   const long last = found[1] < 0 ? x.n : found[1];
   for (long i = 0; i < last; i++)
     if (x.weights[i] > 0 && __builtin_isinf(x.rows[i * x.d + j])) {
@@ -243,7 +238,7 @@ void column_moments(const T* rows, const double* weights, long n, long d, double
     return write_columns(totals, at, d, origin, table);
   };
   pass(maximum(n / 16, minimum(n, HEAD)));
-  while (!pass(n)) {
+  for (int i = 0; i < MOST_PASSES && !pass(n); i++) {
   }
   for (long j = 0; j < d; j++)
     if (table[6 * d + j] < double(found[0])) find_infinite(x, j, found);

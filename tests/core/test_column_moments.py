@@ -60,6 +60,14 @@ def test_first_rows_that_are_not_typical_cost_no_digits():
     np.testing.assert_allclose(table[3], wanted[3], rtol=1e-12)
 
 
+def test_cells_whose_sums_overflow_come_to_an_end():
+    x = np.array([[1e308, 1e200], [-1e308, -1e200], [1e308, 0.0]] * 50)
+    table = np.empty((7, 2))
+    assert _core.column_moments(x, np.ones(150), table) == (150, -1, -1)
+    assert table[4].tolist() == [-1e308, -1e200]
+    assert table[5].tolist() == [1e308, 1e200]
+
+
 @pytest.mark.parametrize("d", [1, 5, 70])
 def test_the_first_infinite_cell_is_found_and_rows_of_weight_0_may_hold_anything(d):
     x, w = np.ones((300, d)), np.ones(300)
