@@ -13,6 +13,7 @@ import importlib.util
 import multiprocessing
 import os
 import statistics
+import subprocess
 import sys
 import time
 import warnings
@@ -31,11 +32,26 @@ PAUSE = 0.3  # seconds between turns: idle thread pools spin for a while before 
 DIED = "its process died"  # out of memory, most likely
 SPAN = 1.0  # seconds of a turn: shorter calls are made again until it is over; 0 where it only has to run
 SLOW = 30.0  # seconds after which a contestant need not show the same again
-THREAD_LIMITS = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")
+THREAD_LIMITS = ("OMP", "OPENBLAS", "MKL", "BLIS")
+ROOT = Path(__file__).resolve().parent.parent
 
 Params = Mapping[str, Any]
 Fit = Callable[..., Any]  # fit(X, **params) -> found: what is timed
 Judge = Callable[..., dict[str, float]]  # judge(X, found, **params) -> facts about it, not timed
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Another interpreter, with the libraries that are installed there."""
+
+    python: str
+    path: str = ""  # a folder of packages that come before those
+
+    def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
+        """Run it in the root of this project, so that it finds ``bench``."""
+        others = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        variables = {**others, **({"PYTHONPATH": self.path} if self.path else {})}
+        return subprocess.Popen([self.python, *words], cwd=ROOT, env=variables, text=True, **options)
 
 
 @dataclass(frozen=True)
@@ -51,11 +67,12 @@ class Contestant:
         ""  # precision it multiplies matrices in, "" where it does something cleverer; "own": the rows'
     )
     note: str = ""
+    environment: Environment | None = None  # None: this one
 
     @property
     def absent(self) -> bool:
         """Whether it is not installed."""
-        return importlib.util.find_spec(self.module) is None
+        return self.environment is None and importlib.util.find_spec(self.module) is None
 
 
 @dataclass(frozen=True)
@@ -134,26 +151,53 @@ def _workers(
     contestants: Sequence[Contestant], judge: Judge, table: Path, params: Params
 ) -> Iterator[dict[str, Connection]]:
     """A process for each contestant, and the line to it."""
-    context = multiprocessing.get_context("spawn")
     lines, processes = {}, []
     with _thread_limits():
         for contestant in contestants:
-            lines[contestant.name], theirs = context.Pipe()
-            process = context.Process(
-                target=_serve, args=(theirs, contestant.fit, judge, table, params, SPAN), daemon=True
-            )
-            process.start()
-            processes.append(process)
+            lines[contestant.name], theirs = multiprocessing.Pipe()
+            start = _start_here if contestant.environment is None else _start_elsewhere
+            processes.append(start(contestant, theirs, (contestant.fit, judge, table, params, SPAN)))
             theirs.close()  # the child's end lives in the child alone: its death is heard as EOF
+            if contestant.environment is not None:
+                lines[contestant.name].send((contestant.fit, judge, table, params, SPAN))
     try:
         yield lines
     finally:
         for line in lines.values():
             line.close()
-        for process in processes:
-            process.join(5.0)
-            if process.is_alive():
-                process.terminate()
+        for wait, stop in processes:
+            if not wait(5.0):
+                stop()
+
+
+Ending = tuple[Callable[[float], bool], Callable[[], None]]  # wait(seconds) -> whether it has ended; stop
+
+
+def _start_here(_: Contestant, line: Connection, work: tuple[Any, ...]) -> Ending:
+    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(line, *work), daemon=True)
+    process.start()
+
+    def wait(seconds: float) -> bool:
+        process.join(seconds)
+        return not process.is_alive()
+
+    return wait, process.terminate
+
+
+def _start_elsewhere(contestant: Contestant, line: Connection, _: tuple[Any, ...]) -> Ending:
+    """By hand: multiprocessing would give the child this interpreter's own path. Its work is sent down the line."""
+    code = f"from bench.harness import serve_from; serve_from({line.fileno()})"
+    assert contestant.environment is not None
+    process = contestant.environment.start("-c", code, pass_fds=[line.fileno()])
+
+    def wait(seconds: float) -> bool:
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    return wait, process.terminate
 
 
 @contextmanager
@@ -192,6 +236,12 @@ def _tell(words: str) -> None:
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------
+
+
+def serve_from(descriptor: int) -> None:
+    """In another environment: what to do is the first message of the line."""
+    line: Connection = Connection(descriptor)
+    _serve(line, *line.recv())
 
 
 def _serve(line: Connection, fit: Fit, judge: Judge, table: Path, warm_up: Params, span: float) -> None:

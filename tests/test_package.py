@@ -15,7 +15,7 @@ import pytest
 
 import asterism
 
-HEAVY = ["sklearn", "numba", "plotly", "dask", "pandas", "pyarrow", "scipy", "polars", "numpy"]
+HEAVY = ["sklearn", "plotly", "dask", "pandas", "pyarrow", "scipy", "polars", "numpy"]
 MODULES = [name for _, name, _ in pkgutil.walk_packages(asterism.__path__, "asterism.")]
 
 

@@ -203,15 +203,15 @@ def find(
     >>> finding.k, np.bincount(finding.labels).tolist()
     (2, [60, 40])
     """
-    with running(engine, progress):
+    with _running(engine, progress):
         task = task_of(
             table, k=k, method=method, kinds=kinds, weights=weights, scale=scale, seed=seed, missing=missing
         )
-        return found(task)
+        return _found(task)
 
 
 @contextmanager
-def running(engine: AbstractContextManager[Any] | None, progress: Progress | None) -> Iterator[None]:
+def _running(engine: AbstractContextManager[Any] | None, progress: Progress | None) -> Iterator[None]:
     """In an engine, or in the one in force; with its progress told to somebody."""
     with ExitStack() as stack:
         if engine is not None:
@@ -221,7 +221,7 @@ def running(engine: AbstractContextManager[Any] | None, progress: Progress | Non
         yield
 
 
-def found(task: Task) -> Finding:
+def _found(task: Task) -> Finding:
     """What the search of a table finds."""
     source, used, encoded, ks, plan = task.source, task.used, task.encoded, task.ks, task.plan
     settings, seed = task.settings, task.settings["seed"]

@@ -57,10 +57,11 @@ template <class T> bool all_inside(const T* index, long count, long low, long hi
 }
 
 // A new array for Python, which owns it
-template <class T, int D> nb::ndarray<nb::numpy, T, nb::ndim<D>> new_array(std::initializer_list<size_t> shape) {
+template <class T, int D> using New = nb::ndarray<nb::numpy, T, nb::ndim<D>>;
+template <class T, int D> New<T, D> new_array(std::initializer_list<size_t> shape) {
   size_t count = 1;
   for (size_t n : shape) count *= n;
   T* data = new T[count > 0 ? count : 1]();
   nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<D>>(data, shape, owner);
+  return New<T, D>(data, shape, owner);
 }

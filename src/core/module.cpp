@@ -22,7 +22,8 @@ static Variant best_of_processor() {
   if (__get_cpuid(0x80000001, &a, &b, &c, &d)) extended = c;
   const unsigned avx2_bmi = 1u << 5 | 1u << 3 | 1u << 8;
   const unsigned avx512 = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;  // F DQ CD BW VL
-  const bool v3 = sse42 && fma && movbe && f16c && (kept & 6) == 6 && (seven & avx2_bmi) == avx2_bmi && extended >> 5 & 1;
+  const bool v3 =
+      sse42 && fma && movbe && f16c && (kept & 6) == 6 && (seven & avx2_bmi) == avx2_bmi && extended >> 5 & 1;
   if (v3 && (kept & 0xe6) == 0xe6 && (seven & avx512) == avx512) return Variant::v4;
   return v3 ? Variant::v3 : sse42 ? Variant::v2 : Variant::base;
 #else
@@ -70,11 +71,23 @@ Variant chosen_variant() {
 void bind_colours(nb::module_& m);
 void bind_contingency(nb::module_& m);
 void bind_contrast(nb::module_& m);
+void bind_chain(nb::module_& m);
 void bind_dip(nb::module_& m);
+void bind_exact_sums(nb::module_& m);
 void bind_exponential(nb::module_& m);
+void bind_gaussian(nb::module_& m);
+void bind_group_moments(nb::module_& m);
+void bind_inversions(nb::module_& m);
 void bind_levels(nb::module_& m);
+void bind_medoids(nb::module_& m);
+void bind_members(nb::module_& m);
 void bind_moments(nb::module_& m);
+void bind_nearest(nb::module_& m);
+void bind_pairwise(nb::module_& m);
 void bind_planes(nb::module_& m);
+void bind_point_tiles(nb::module_& m);
+void bind_spanning_tree(nb::module_& m);
+void bind_splinter(nb::module_& m);
 
 NB_MODULE(_core, m) {
   m.attr("variant") = NAMES[int(chosen_variant())];
@@ -82,9 +95,21 @@ NB_MODULE(_core, m) {
   bind_colours(m);
   bind_contingency(m);
   bind_contrast(m);
+  bind_chain(m);
   bind_dip(m);
+  bind_exact_sums(m);
   bind_exponential(m);
+  bind_gaussian(m);
+  bind_group_moments(m);
+  bind_inversions(m);
   bind_levels(m);
+  bind_medoids(m);
+  bind_members(m);
   bind_moments(m);
+  bind_nearest(m);
+  bind_pairwise(m);
   bind_planes(m);
+  bind_point_tiles(m);
+  bind_spanning_tree(m);
+  bind_splinter(m);
 }

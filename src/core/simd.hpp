@@ -2,7 +2,7 @@
 //
 //   Vec<T>                 LANES<T> numbers; + - * / < > ?: work lane by lane, a number stands for all lanes
 //   load, store            anywhere in memory, aligned or not; load_some, store_some: the first `count` lanes
-//   fused, minimum, maximum, splat, total
+//   fused, minimum, maximum, absolute, square_root, splat, total, lane_bits
 //   exponential, logarithm
 //   transpose              N x N cells in registers
 //
@@ -45,10 +45,14 @@ template <class T> constexpr int LANES = VECTOR_BYTES / int(sizeof(T));
 template <class T> using Vec = vector<T, LANES<T>>;
 
 template <class T> struct integer_of;
-template <> struct integer_of<float> { using type = int32_t; };
-template <> struct integer_of<double> { using type = int64_t; };
-template <class T> using Int = typename integer_of<T>::type;         // as wide as T
-template <class T> using IntVec = vector<Int<T>, LANES<T>>;          // also what Vec<T> < Vec<T> gives: -1 or 0
+template <> struct integer_of<float> {
+  using type = int32_t;
+};
+template <> struct integer_of<double> {
+  using type = int64_t;
+};
+template <class T> using Int = typename integer_of<T>::type;  // as wide as T
+template <class T> using IntVec = vector<Int<T>, LANES<T>>;   // also what Vec<T> < Vec<T> gives: -1 or 0
 
 // --- memory ---
 
@@ -93,6 +97,51 @@ template <> INLINE Vec<double> minimum(Vec<double> a, Vec<double> b) { return _m
 template <> INLINE Vec<double> maximum(Vec<double> a, Vec<double> b) { return _mm256_max_pd(a, b); }
 #endif
 
+template <class T> INLINE Vec<T> absolute(Vec<T> x) {
+  constexpr Int<T> no_sign = Int<T>(~(uint64_t(1) << (8 * sizeof(T) - 1)));
+  return bits<Vec<T>>(bits<IntVec<T>>(x) & no_sign);
+}
+
+INLINE Vec<double> square_root(Vec<double> x) {
+#if defined(__AVX512F__)
+  return _mm512_sqrt_pd(x);
+#elif defined(__AVX__)
+  return _mm256_sqrt_pd(x);
+#elif defined(__SSE2__)
+  return _mm_sqrt_pd(x);
+#else
+  UNROLL for (int l = 0; l < LANES<double>; l++)
+    x[l] = __builtin_sqrt(x[l]);
+  return x;
+#endif
+}
+
+// One bit a lane of what Vec<T> < Vec<T> gives, the first lane lowest
+template <class M> INLINE unsigned lane_bits(M mask) {
+  [[maybe_unused]] constexpr bool single = sizeof(mask[0]) == 4;
+#if defined(__AVX512DQ__)
+  if constexpr (single)
+    return _mm512_movepi32_mask(bits<__m512i>(mask));
+  else
+    return _mm512_movepi64_mask(bits<__m512i>(mask));
+#elif defined(__AVX__)
+  if constexpr (single)
+    return unsigned(_mm256_movemask_ps(bits<__m256>(mask)));
+  else
+    return unsigned(_mm256_movemask_pd(bits<__m256d>(mask)));
+#elif defined(__SSE2__)
+  if constexpr (single)
+    return unsigned(_mm_movemask_ps(bits<__m128>(mask)));
+  else
+    return unsigned(_mm_movemask_pd(bits<__m128d>(mask)));
+#else
+  unsigned found = 0;
+  UNROLL for (int l = 0; l < int(sizeof(mask) / sizeof(mask[0])); l++)
+    found |= unsigned(mask[l] & 1) << l;
+  return found;
+#endif
+}
+
 // a b + c rounded once where the processor can, also in files compiled without contraction
 INLINE float fused(float a, float b, float c) {
 #if defined(__FMA__) || defined(__aarch64__)
@@ -122,7 +171,8 @@ INLINE Vec<double> fused(Vec<double> a, Vec<double> b, Vec<double> c) { return a
 // The lanes in float64, added from first to last
 template <class T> INLINE double total(Vec<T> v) {
   double sum = 0;
-  UNROLL for (int l = 0; l < LANES<T>; l++) sum += double(v[l]);
+  UNROLL for (int l = 0; l < LANES<T>; l++)
+    sum += double(v[l]);
   return sum;
 }
 
@@ -160,7 +210,8 @@ template <class T> INLINE Vec<T> exponential(Vec<T> x) {
   const Vec<T> t = x * T(1.44269504088896340736) + S::shift, n = t - S::shift;
   const Vec<T> f = (x - n * S::high) - n * S::low;
   Vec<T> q = splat<T>(S::q[S::TERMS - 1]);
-  UNROLL for (int i = S::TERMS - 2; i >= 0; i--) q = q * f + S::q[i];
+  UNROLL for (int i = S::TERMS - 2; i >= 0; i--)
+    q = q * f + S::q[i];
   const Vec<T> e = (q * (f * f) + f) + T(1);
   return bits<Vec<T>>(bits<IntVec<T>>(e) + (bits<IntVec<T>>(t) << S::MANTISSA));
 }
@@ -180,7 +231,8 @@ template <class T> INLINE Vec<T> logarithm(Vec<T> x) {
   const Vec<T> m = bits<Vec<T>>(bits<IntVec<T>>(x) - (e << S::MANTISSA)), power = __builtin_convertvector(e, Vec<T>);
   const Vec<T> s = (m - T(1)) / (m + T(1)), z = s * s;
   Vec<T> p = {};
-  UNROLL for (int i = S::LAST_ODD; i >= 3; i -= 2) p = (p + T(2) / T(i)) * z;
+  UNROLL for (int i = S::LAST_ODD; i >= 3; i -= 2)
+    p = (p + T(2) / T(i)) * z;
   return power * S::high + ((power * S::low + s * p) + T(2) * s);
 }
 

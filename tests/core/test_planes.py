@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from asterism._core import Angle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from asterism import _core
+from asterism._core import Angle
 
 RULES = list(Angle)
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from asterism.families.gaussian_params import GaussianParams
 
 from asterism.choose.null import Steps
 from asterism.data.block import Block, block_of
@@ -37,7 +38,6 @@ from asterism.families.assignment import present
 from asterism.families.categorical import count_levels
 from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic
 from asterism.families.student import StudentFamily, StudentParams, StudentStatistic
 from asterism.groups import model as groups

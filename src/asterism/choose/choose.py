@@ -17,9 +17,9 @@ from asterism.choose.families import HEAVY, Compared, compared_for
 from asterism.choose.null import walks
 from asterism.choose.rows import Drawn, Rows, draw, spread_in_cells
 from asterism.choose.sweep import Candidate, Cell, Cells, Together, sweep
-from asterism.choose.tabulate import Table, icl_of, measured
+from asterism.choose.tabulate import Question, Table, icl_of, measured
 from asterism.choose.valley import SURE, VERY_SURE, Groups, groups_by_valleys
-from asterism.choose.verdict import Evidence, Verdict, judge
+from asterism.choose.verdict import Evidence, judge
 from asterism.data.block import Block
 from asterism.data.read import read
 from asterism.data.source import ArraySource, Source
@@ -125,9 +125,8 @@ def choose_k(
         if compared.continuous:
             drawn = replace(drawn, x=spread_in_cells(drawn.x, seed))
         cells = _cells(drawn, compared, ks, seed)
-        return decided(
-            source, moments, drawn, cells, ks, wanted, model, seed, compared.valleys, penalty, precision
-        )
+        question = Question(ks, wanted, model, seed, penalty, precision)
+        return decided(source, moments, drawn, cells, question, compared.valleys)
 
 
 def decided(
@@ -135,22 +134,17 @@ def decided(
     moments: ColumnMoments,
     drawn: Drawn,  # of the source
     cells: Cells,  # mixtures of these rows
-    ks: Sequence[int],
-    wanted: frozenset[str],
-    model: Any,
-    seed: int,
+    question: Question,
     valleys: bool = True,
-    penalty: Callable[[int], float] | None = None,
-    precision: Any = None,
 ) -> Choice:
     """What mixtures that have been fitted say."""
     best = min(cells.values(), key=lambda cell: cell.bic)
     clearest = min(cells.values(), key=icl_of)
     rows = _complete(drawn, best)
-    groups = _groups(rows, best, clearest, valleys, seed)
-    table, picks = measured(rows, cells, ks, wanted, best, model, seed, penalty, precision)
+    groups = _groups(rows, best, clearest, valleys, question.seed)
+    table, picks = measured(rows, cells, best, question)
     evidence = Evidence(
-        ks=tuple(ks),
+        ks=tuple(question.ks),
         picks=picks,
         groups=groups.k if valleys else None,
         components=best.k,
@@ -158,11 +152,24 @@ def decided(
         walk=valleys and walks(source, moments.variance),
         surprise=clearest.surprise / clearest.total,
         smallest=float(clearest.mass.min() / clearest.total),
-        heavy=best.structure.startswith(HEAVY) and model != "student",
+        heavy=best.structure.startswith(HEAVY) and question.model != "student",
         sampled=None if drawn.whole else len(drawn.x),
     )
     verdict = judge(evidence)
-    return _concluded(source, drawn, cells, best, groups, verdict, table, picks, model, seed)
+    k = verdict.k
+    if isinstance(question.model, str) and question.model == "kmeans":
+        fitted: Any = fit_kmeans(source, k, n_init=5, seed=question.seed)
+        labels, group_of, structure = fitted.labels, np.arange(k), None
+    else:
+        cell, group_of = _for_number(cells, best, groups, k)
+        fitted = cell.mixture if drawn.whole else _on_whole(source, cell)
+        labels = map_rows(source, partial(_group_labels, fitted, group_of))
+        structure = cell.structure
+    labels, group_of = _heaviest_first(source, labels, group_of, k)
+    return Choice(
+        k=k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=table, picks=picks,
+        structure=structure, components=len(group_of), group_of=group_of, model=fitted, labels=labels,
+    )  # fmt: skip
 
 
 def choose_for_find(
@@ -253,27 +260,6 @@ def _groups(rows: Rows, best: Cell, clearest: Cell, valleys: bool, seed: int) ->
 
 
 # --- the whole table --------------------------------------------------------------------------------------------
-
-
-def _concluded(
-    source: Source, drawn: Drawn, cells: Cells, best: Cell, groups: Groups, verdict: Verdict, table: Table,
-    picks: dict[str, int | None], model: Any, seed: int,
-) -> Choice:  # fmt: skip
-    k = verdict.k
-    if isinstance(model, str) and model == "kmeans":
-        fit: Any = fit_kmeans(source, k, n_init=5, seed=seed)
-        labels, group_of = fit.labels, np.arange(k)
-        structure, fitted = None, fit
-    else:
-        cell, group_of = _for_number(cells, best, groups, k)
-        fitted = cell.mixture if drawn.whole else _on_whole(source, cell)
-        labels = map_rows(source, partial(_group_labels, fitted, group_of))
-        structure = cell.structure
-    labels, group_of = _heaviest_first(source, labels, group_of, k)
-    return Choice(
-        k=k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=table, picks=picks,
-        structure=structure, components=len(group_of), group_of=group_of, model=fitted, labels=labels,
-    )  # fmt: skip
 
 
 def _for_number(cells: Cells, best: Cell, groups: Groups, k: int) -> tuple[Cell, NDArray[np.int64]]:

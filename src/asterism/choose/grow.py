@@ -13,21 +13,27 @@ A sweep starts every cell from its neighbours in k and in structure, again and a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from asterism.choose.together import Candidate, in_small_blocks
-from asterism.data.block import Vector
+from asterism.data.block import Block, Vector
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
+from asterism.families.assignment import present
 from asterism.families.base import Array
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
-from asterism.families.gaussian_statistic import GaussianStatistic
-from asterism.methods.stackpass import Ready
+from asterism.families.gaussian_pass import (
+    Components,
+    GaussianParams,
+    GaussianPass,
+    Table,
+    one_mixture,
+    unknown_table,
+)
+from asterism.families.gaussian_statistic import GaussianStatistic, GaussianSums
 
 TINY = np.finfo(float).tiny
 HALF = 2.0 / np.pi  # the share of a normal variance that lies between its halves
@@ -42,16 +48,13 @@ def moments_of(source: Source, candidates: Sequence[Candidate]) -> list[Gaussian
     family = candidates[0].em.family
     assert isinstance(family, GaussianFamily)
     starts = np.cumsum([0, *ks]).astype(np.int64)
-    ready = Ready(
-        "full",
+    components = Components(
         starts,
-        np.concatenate([one.model.weights for one in candidates]),
+        np.concatenate([one.model.log_weights for one in candidates]),
         np.concatenate([p.means for p in params]),
         np.concatenate([p.covariances.inverse_factors() for p in params]),
-        family.reference,
-        family.size,
     )
-    found = ready.centred(reduce(in_small_blocks(source), ready.sums), "full")
+    found = _moments(source, components, family.table(single=True), "soft")
     return [
         GaussianStatistic(found.mass[a:b], found.means[a:b], found.scatters[a:b]) for a, b in pairwise(starts)
     ]
@@ -61,9 +64,19 @@ def moments_of_nearest(source: Source, centers: Array, unit: Vector, reference: 
     """The same of the rows nearest to each of some centres (k, d), offsets from the reference, in units (d,)."""
     k, d = centers.shape
     factors = np.broadcast_to(np.diag(1.0 / unit), (k, d, d))
-    ready = Ready("full", np.array([0, k]), np.full(k, 1.0 / k), centers, factors, reference)
-    found = ready.centred(reduce(in_small_blocks(source), partial(ready.sums, hard=True)), "full")
-    return GaussianStatistic(found.mass, found.means, found.scatters)
+    components = one_mixture(np.zeros(k), centers, factors)
+    return _moments(source, components, unknown_table(reference), "hard")
+
+
+def _moments(source: Source, components: Components, table: Table, assignment: str) -> GaussianStatistic:
+    ready = GaussianPass(components, table, "full")
+
+    def summarize(block: Block) -> GaussianSums:
+        here = present(block)
+        return ready.summarize(here.rows, here.weights, assignment)[1]
+
+    found: GaussianSums = reduce(in_small_blocks(source), summarize)
+    return found.centred
 
 
 def moments_of_labels(y: Array, w: Vector, labels: NDArray[np.int32], k: int) -> GaussianStatistic:

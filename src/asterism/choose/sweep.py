@@ -73,7 +73,6 @@ def sweep(
     ks: Sequence[int],
     *,
     seed: int = 0,
-    tol: float | None = None,
     max_iter: int = 100,
     within: Callable[[str, int], bool] | None = None,
     keep: int | None = None,
@@ -82,7 +81,6 @@ def sweep(
     """The best mixture found of every family and every k.
 
     ``families``  name -> family, not prepared
-    ``tol``       of the steps on the whole table, a row; None: 2e-4, or 1e-3 where only the best cells matter
     ``within``    cells to leave out: called with name and k, False where a cell is not wanted
     ``keep``      go on with so many families after the first steps, those of the best BIC; None: with all
     ``thorough``  False: one start a cell and nothing handed on, for those who fit the same table many times
@@ -97,7 +95,7 @@ def sweep(
         wanted = [(name, k) for name in families for k in ks if within is None or within(name, k)]
         sample = sample_of(source, frame, moments, ks[-1], seed)
         complete = bool((moments.observed == moments.rows).all())
-        tol = tol if tol is not None else FINE if keep is None and thorough else COARSE
+        tol = FINE if keep is None and thorough else COARSE
         finer = {name: replace(em, tol=tol) for name, em in methods.items()}
         if keep is None and thorough and complete and all(map(can_stack, methods.values())):
             with engine(n_threads=current().n_threads):  # no time limit, checkpoint or progress of its own

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,31 +45,34 @@ Columns = dict[str, dict[int, Any]]
 Picks = dict[str, int | None]
 
 
-def measured(
-    rows: Rows,
-    cells: Cells,
-    ks: Sequence[int],
-    wanted: frozenset[str],
-    best: Cell,
-    model: Any,
-    seed: int,
-    penalty: Callable[[int], float] | None,
-    precision: Any,
-) -> tuple[Table, Picks]:
+@dataclass(frozen=True)
+class Question:
+    """What was asked for."""
+
+    ks: Sequence[int]  # numbers of groups to choose from
+    wanted: frozenset[str]  # criteria
+    model: Any = "gaussian"  # see ``choose_k``
+    seed: int = 0
+    penalty: Callable[[int], float] | None = None
+    precision: Any = None
+
+
+def measured(rows: Rows, cells: Cells, best: Cell, question: Question) -> tuple[Table, Picks]:
     """The table and every criterion's own choice."""
-    columns, picks = _likelihoods(cells, ks, wanted, penalty)
+    ks, wanted, seed = question.ks, question.wanted, question.seed
+    columns, picks = _likelihoods(cells, ks, wanted, question.penalty)
     if best.k > 1:
         picks["entropy"] = merged_by_entropy(shares_of(best.mixture, rows.source), rows.weights).k
     few = rows.some(ENOUGH, np.random.default_rng([seed, 7]))
     most = len(np.unique(few.x, axis=0)) // 2
     small = [k for k in ks if k <= max(most, 1)]
-    _distances(columns, picks, rows, ks, wanted, seed, precision)
+    _distances(columns, picks, rows, ks, wanted, seed, question.precision)
     if "gap" in wanted:
         found = gap_statistic(few, sorted({1, *small}), seed=seed)
         columns["gap"], columns["gap_error"], picks["gap"] = found.gap, found.error, found.k
     if "stability" in wanted:
         several = [k for k in small if k > 1]
-        clusterer = by_kmeans if model == "kmeans" else _by_mixture(best.mixture.family)
+        clusterer = by_kmeans if question.model == "kmeans" else _by_mixture(best.mixture.family)
         stable = stability(few, several, clusterer, seed=seed) if several else {}
         columns["stability"] = {k: s.score for k, s in stable.items()}
         picks["stability"] = most_stable(stable)

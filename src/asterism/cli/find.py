@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from asterism.cli import options as common
-from asterism.cli.ahead import Ahead, compiling_ahead
 from asterism.cli.main import INTERRUPTED
 from asterism.cli.messages import progress_bar, say, spoken_warnings
 from asterism.cli.params import NumberOfGroups, kinds_of
@@ -110,12 +109,8 @@ def run(options: Options) -> int:
     refuse_overwrite(target, options.force, OURS)  # before the work, not after it
     began = time.monotonic()
     packing()  # for the report, while the groups are looked for
-    with (
-        spoken_warnings(),
-        compiling_ahead(options.quiet, options.threads) as ahead,
-        _engine(options) as engine,
-    ):
-        finding = _find(options, engine, ahead)
+    with spoken_warnings(), _engine(options) as engine:
+        finding = _find(options, engine)
         if options.strict and finding.interrupted:
             raise NotConvergedError(
                 "The search was interrupted, and --strict was given.", "Nothing was written."
@@ -169,24 +164,21 @@ def _engine(options: Options) -> Iterator[Any]:
         yield engine(n_threads=options.threads, memory=options.memory, dask=client)
 
 
-def _find(options: Options, engine: Any, ahead: Ahead) -> Finding:
-    """As ``asterism.find``, with a word to who compiles ahead when it is known what will be called."""
-    from asterism.finding import found, running
-    from asterism.search.task import task_of
+def _find(options: Options, engine: Any) -> Finding:
+    from asterism.finding import find
 
-    with progress_bar(options.quiet) as progress, running(engine, progress):
-        task = task_of(
+    with progress_bar(options.quiet) as progress:
+        return find(
             options.table,
             k=options.k,
             method=options.method,
             kinds=kinds_of(options.kind, _ignored(options)),
             weights=options.weights,
-            scale=True,
             seed=options.seed,
+            engine=engine,
+            progress=progress,
             missing=options.missing,
         )
-        ahead.expect(task.kind)
-        return found(task)
 
 
 # --- reference and report ---------------------------------------------------------------------------------------

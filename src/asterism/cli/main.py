@@ -8,8 +8,6 @@ Nothing heavy is imported here, so that ``asterism --help`` answers at once.
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import sys
 import traceback
@@ -89,8 +87,6 @@ def main() -> None:
 
     `asterism find TABLE` is the main job; `asterism find --help` shows its options.
     """
-    # Before it ends, Python looks through all objects for circles: a quarter second where a compiler was loaded.
-    atexit.register(gc.freeze)
 
 
 if __name__ == "__main__":

@@ -40,22 +40,19 @@ class Reblocked(Source):
 
     @cached_property
     def _views(self) -> list[Block] | None:
-        return None if self.whole is None else list(super().blocks())
+        array = self._array
+        return list(super().blocks()) if array is not None and array.flags.c_contiguous else None
 
     @property
-    def whole(self) -> Matrix | None:
-        """The inner source's."""
-        return self.inner.whole
-
-    @property
-    def _as_it_is(self) -> bool:
-        """Whether rows come from an array that needs no converting."""
-        return isinstance(self.inner, ArraySource) and self.inner.array.dtype == self.dtype
+    def _array(self) -> Matrix | None:
+        """The array that rows come from, where they need no converting."""
+        inner = self.inner
+        return inner.array if isinstance(inner, ArraySource) and inner.array.dtype == self.dtype else None
 
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
         """The inner source's pieces; of an array that needs no converting a single one, so that none are joined."""
         inner = self.inner
-        if not (isinstance(inner, ArraySource) and self._as_it_is):
+        if not isinstance(inner, ArraySource) or self._array is None:
             yield from inner.pieces(start, stop)
             return
         here = slice(start - inner.start, stop - inner.start)

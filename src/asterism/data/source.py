@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from asterism.data.block import Block, Matrix, Vector, block_of, frozen, rows_per_block
+from asterism.data.block import Block, Matrix, Vector, block_of, rows_per_block
 from asterism.data.columns import Column, numbered_columns
 from asterism.errors import DataError, WeightError
 
@@ -74,11 +74,6 @@ class Source(ABC):
         if have:
             yield _joined(waiting, start)
 
-    @property
-    def whole(self) -> Matrix | None:
-        """(n, d) all rows, read-only, where they lie in memory as blocks carry them and all weights are 1."""
-        return None
-
     def part(self, first: int, last: int) -> Source:  # noqa: ARG002  for those who can do better
         """What a worker needs to read blocks ``first:last``: this source, where it can be sent cheaply."""
         return self
@@ -139,12 +134,6 @@ class ArraySource(Source):
             rows = self.array[a - self.start : b - self.start]
             weights = None if self.weights is None else self.weights[a - self.start : b - self.start]
             yield rows if rows.dtype == self.dtype else rows.astype(self.dtype), weights
-
-    @property
-    def whole(self) -> Matrix | None:
-        """The array, if nothing is to be done to it."""
-        ready = self.array.dtype == self.dtype and self.array.flags.c_contiguous
-        return frozen(self.array) if ready and self.weights is None and not self.start else None
 
     def part(self, first: int, last: int) -> Source:
         """Only the rows of these blocks (a memory map is sent as its path by ``npy.NpySource``)."""

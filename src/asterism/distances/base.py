@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
@@ -74,22 +73,6 @@ class Fitted(ABC):
         """Ready rows, once it is known that those that count can be measured; ``start`` is the first one's number."""
         require_finite(block_of(rows, weights, start), self.names, missing_ok=self.missing_ok)
         return self.ready(rows)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Packed:
-    """Rows to measure to, side by side in vector lanes (``kernels.pairwise``)."""
-
-    packs: NDArray[np.float64]
-    count: int  # rows
-    missing: bool  # whether any cell of theirs is
-
-    @classmethod
-    def of(cls, ready: NDArray[np.float64]) -> Packed:
-        """These (n, width) rows."""
-        from asterism.kernels.pairwise import packed
-
-        return cls(packed(ready, ready.shape[1]), len(ready), bool(np.isnan(ready.sum())))
 
 
 class ReadySource(Source):

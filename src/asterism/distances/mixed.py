@@ -26,16 +26,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Matrix, Vector
 from asterism.data.columns import Column, Kind, require_known
 from asterism.data.finite import infinite_cell
 from asterism.data.source import Source
-from asterism.distances.base import Dissimilarity, Fitted, Packed, Tile
+from asterism.distances.base import Dissimilarity, Fitted, Tile
 from asterism.errors import DataError, ParameterError
 
 Weights = (
@@ -140,21 +141,15 @@ class FittedSum(Fitted):
         out[:, numbers] = (out[:, numbers] - self.low[numbers]) / self.spread[numbers]
         return np.ascontiguousarray(out)
 
-    def points(self, ready: NDArray[np.float64], numbers: Any = None) -> Packed:  # noqa: ARG002  for precomputed
-        """The rows side by side in vector lanes."""
-        return Packed.of(ready)
-
-    def tile(self, ready: NDArray[np.float64], points: Packed) -> Tile:
+    def tile(self, ready: NDArray[np.float64], points: NDArray[np.float64]) -> Tile:
         """Column by column."""
-        from asterism.kernels.pairwise import mixed_tile
-
-        out = np.empty((len(ready), points.count))
+        out = np.empty((len(ready), len(points)))
         scale = 1.0 if self.normalised else float(self.weights.sum())
-        mixed_tile(ready, points.packs, self.kinds, self.weights, scale, self.unknown, out)
+        _core.mixed_tile(ready, points, self.kinds, self.weights, scale, self.unknown, out)
         return out
 
 
-DIFFER, RANGE, ASYMMETRIC = 0, 1, 2  # as in ``kernels.pairwise``, which is loaded when it is needed
+DIFFER, RANGE, ASYMMETRIC = 0, 1, 2  # as in core/pairwise.cpp
 
 
 def column_kinds(

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Matrix
 from asterism.data.source import Source
-from asterism.distances.base import Dissimilarity, Fitted, Packed, Tile
+from asterism.distances.base import Dissimilarity, Fitted, Tile
 from asterism.errors import DataError, ParameterError
 
 
@@ -89,29 +90,13 @@ class FittedNorm(Fitted):
     unknown: float = np.nan
 
     def ready(self, rows: Matrix) -> NDArray[np.float64]:
-        """The rows as they are, columns filled up to a multiple of four."""
-        from asterism.kernels.pairwise import padded_width
+        """The rows as they are."""
+        return np.ascontiguousarray(rows, np.float64)
 
-        width = padded_width(rows.shape[1])
-        if rows.dtype == np.float64 and width == rows.shape[1]:
-            return np.ascontiguousarray(rows)
-        out = np.zeros((len(rows), width))
-        out[:, : rows.shape[1]] = rows
-        return out
-
-    def points(self, ready: NDArray[np.float64], numbers: Any = None) -> Packed:  # noqa: ARG002  for precomputed
-        """The rows side by side in vector lanes."""
-        return Packed.of(ready)
-
-    def tile(self, ready: NDArray[np.float64], points: Packed) -> Tile:
+    def tile(self, ready: NDArray[np.float64], points: NDArray[np.float64]) -> Tile:
         """Differences, from nothing but the two rows."""
-        from asterism.kernels import pairwise as kernels
-
-        how = {1.0: kernels.ABSOLUTE, 2.0: kernels.SQUARE, np.inf: kernels.LARGEST}.get(self.p, kernels.POWER)
-        missing = points.missing or bool(np.isnan(ready.sum()))
-        out = np.empty((len(ready), points.count))
-        d = len(self.names) if missing else 0
-        kernels.norm_tile(ready, points.packs, how, self.p, self.root, d, self.unknown, out)
+        out = np.empty((len(ready), len(points)))
+        _core.norm_tile(ready, points, self.p, self.root, self.unknown, out)
         return out
 
 
@@ -132,7 +117,7 @@ class FittedCosine(FittedNorm):
             )
         return super().ready(unit / length[:, None])
 
-    def tile(self, ready: NDArray[np.float64], points: Packed) -> Tile:
+    def tile(self, ready: NDArray[np.float64], points: NDArray[np.float64]) -> Tile:
         """|u - v|^2 / 2."""
         tile = super().tile(ready, points)
         tile *= 0.5

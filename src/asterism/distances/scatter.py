@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from asterism import _core
 from asterism.data.block import Block
 from asterism.data.source import Source
 from asterism.distances.pairwise import COLUMNS, every_row, every_weight, prepared
@@ -55,18 +56,25 @@ def pair_scatter(source: Source, labels: Any, metric: Any = "euclidean") -> Pair
     if len(z) != source.n_rows:
         raise ParameterError(f"{len(z)} labels were given for {source.n_rows} rows.", "Give one label a row.")
     fitted, ready = prepared(source, metric)
-    points, weights = every_row(ready), every_weight(source)
-    n = source.n_rows
+    rows, weights = every_row(ready), every_weight(source)
+    counted = np.flatnonzero(weights > 0)  # a row of weight 0 may be at any distance, infinity too
+    order = counted[np.argsort(z[counted], kind="stable")]  # rows of one group side by side
 
     def visit(block: Block) -> PairScatter:
-        from asterism.kernels.pairwise import add_scatter
-
-        mine, sums = z[block.start : block.start + len(block)], np.zeros(2)
-        for a in range(0, n, COLUMNS):
-            b = min(a + COLUMNS, n)
-            tile = fitted.tile(block.rows, fitted.points(points[a:b], np.arange(a, b)))
-            add_scatter(tile, mine, z[a:b], block.weights, weights[a:b], sums)
-        return PairScatter(0.5 * float(sums[0]), 0.5 * float(sums[1]))
+        here = np.flatnonzero(block.weights > 0)
+        mine, within, between = z[block.start + here], np.zeros(len(here)), np.zeros(len(here))
+        for a in range(0, len(order), COLUMNS):
+            others = order[a : a + COLUMNS]
+            tile = fitted.tile(block.rows[here], fitted.points(rows[others], others))
+            starts = np.flatnonzero(np.diff(z[others], prepend=-1))
+            sums = np.zeros((len(here), len(starts)))
+            ends, runs = np.append(starts, len(others)), np.arange(len(starts))
+            _core.add_group_sums(np.ascontiguousarray(tile), weights[others], ends, runs, sums)
+            same = mine[:, None] == z[others[starts]]
+            within += np.where(same, sums, 0.0).sum(axis=1)
+            between += np.where(same, 0.0, sums).sum(axis=1)
+        w = 0.5 * block.weights[here]
+        return PairScatter(float(w @ within), float(w @ between))
 
     found: PairScatter = reduce(ready, visit)
     return found

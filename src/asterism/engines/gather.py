@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Matrix
+from asterism.data.block import Block
 from asterism.engines.tree import MergeTree
 
 
@@ -55,66 +55,6 @@ Gather = Callable[[Parts], Gathering]
 def merged(parts: Parts) -> MergeTree:
     """Statistics become one statistic."""
     return MergeTree(parts.count)
-
-
-class Together(Protocol):
-    """A pass over a table in memory whose threads take block after block by themselves."""
-
-    def take(self) -> None:
-        """Take blocks until none is left; called on every thread."""
-        ...
-
-    @property
-    def done(self) -> bool:
-        """Whether none is left: no thread is waited for that is on its way out."""
-        ...
-
-    def result(self) -> Any:
-        """What the merge tree of all blocks has at its root."""
-        ...
-
-
-@dataclass(frozen=True)
-class Further:
-    """What is found by a pass that took steps on its own: instead of the statistic of the model it began with."""
-
-    model: Any  # where it came to
-    passed: list[float]  # objectives on the way, of the model it began with first
-    statistic: Any  # what the rows say to the model it came to; None if it came to its end
-    looked: Any = None  # what then was seen of the rows
-
-
-@dataclass(frozen=True)
-class OneOrAll:
-    """A visit of a block; and, as between two small blocks Python takes as long as a third, a pass over all."""
-
-    one: Visit
-    all: Callable[[Matrix, int], Together | None]  # of all rows (n, d), in blocks of so many
-
-    def __call__(self, block: Block) -> Any:
-        """Visit a block."""
-        return self.one(block)
-
-
-@dataclass(frozen=True)
-class Then:
-    """A pass whose result is made into something else."""
-
-    inner: Together
-    make: Callable[[Any], Any]
-
-    def take(self) -> None:
-        """Take blocks until none is left."""
-        self.inner.take()
-
-    @property
-    def done(self) -> bool:
-        """Whether none is left."""
-        return self.inner.done
-
-    def result(self) -> Any:
-        """What is made of it."""
-        return self.make(self.inner.result())
 
 
 class Stacked:

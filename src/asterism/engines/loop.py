@@ -19,11 +19,10 @@ from typing import Any, Generic, Literal, Protocol, TypeGuard, TypeVar, runtime_
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Matrix
+from asterism.data.block import Block
 from asterism.data.source import Source
 from asterism.engines.checkpoint import Checkpoint
 from asterism.engines.context import current
-from asterism.engines.gather import Further, OneOrAll, Then, Together, Visit
 from asterism.engines.progress import Clock, Event
 from asterism.engines.reduce import reduce, require_rows
 from asterism.engines.threads import crew, one_blas_thread
@@ -84,11 +83,7 @@ class Remembering(Protocol):
         """(..., n) a memory of nothing yet."""
         ...
 
-    def tally(self, model: Any) -> Any:
-        """What all blocks of a pass share, on all threads: where they add up what needs no order."""
-        ...
-
-    def recall(self, model: Any, block: Block, memory: NDArray[np.int32], tally: Any, *, fresh: bool) -> Any:
+    def recall(self, model: Any, block: Block, memory: NDArray[np.int32], *, fresh: bool) -> Any:
         """As ``summarize``, given what is remembered of the rows; brings the memory up to date."""
         ...
 
@@ -106,19 +101,6 @@ class Preparing(Protocol):
         ...
 
 
-@runtime_checkable
-class Claiming(Protocol):
-    """A method that can take block after block of a table in memory by itself."""
-
-    def together(self, model: Any, rows: Matrix, size: int, most: int, *, look: bool) -> Together | None:
-        """A pass over all rows in blocks of ``size``, if the model has one: to the bit what ``summarize`` gives.
-
-        It may go on, for a moment and up to ``most`` passes, where steps are to the bit those of ``update``: what it
-        gives then is ``Further``. Where these come to their end, and a ``look`` is wanted, it may have that too.
-        """
-        ...
-
-
 # Asked of the class, whose answer is remembered: of an instance it takes longer than a small block.
 
 
@@ -132,11 +114,6 @@ def prepares(method: Any) -> TypeGuard[Preparing]:
     return issubclass(type(method), Preparing)
 
 
-def claims(method: Any) -> TypeGuard[Claiming]:
-    """Whether a method may take blocks by itself."""
-    return issubclass(type(method), Claiming)
-
-
 @dataclass
 class Run(Generic[M]):
     """One candidate on its way."""
@@ -147,7 +124,6 @@ class Run(Generic[M]):
     memory: NDArray[np.int32] | None = field(
         default=None, repr=False
     )  # (..., n) what a method keeps of every row
-    looked: Any = field(default=None, repr=False)  # what the last pass saw of the rows, if it had a look
 
     @property
     def steps(self) -> int:
@@ -167,23 +143,20 @@ def iterate(
     *,
     max_iter: int,
     watch: Callable[[list[Run[M]]], None] | None = None,
-    look: bool = False,
 ) -> list[Run[M]]:
     """Advance all candidates until each has settled or a limit is reached; one ``Run`` a start, in order.
 
-    ``watch(runs)`` is called after every pass, for those who draw or log. ``look``: who asks will have a look at the
-    rows afterwards, which a method may take at once (``Run.looked``).
+    ``watch(runs)`` is called after every pass, for those who draw or log.
     """
     require_rows(source)
     settings = current()
     store = Checkpoint.for_job(settings.checkpoint, method, source, starts) if settings.checkpoint else None
     runs = (store.resume() if store else None) or [Run(model) for model in starts]
     clock = Clock(max_iter, settings.time_limit, already=_steps(runs))
-    watched = bool(store or watch or settings.progress or settings.time_limit)
     try:
         with one_blas_thread(), crew():  # once, not in every pass
             while any(run.status == "moving" for run in runs):
-                _advance(method, source, runs, max_iter, watched=watched, look=look)
+                _advance(method, source, runs, max_iter)
                 if clock.is_up():
                     _stop(runs, "time limit")
                 if store:
@@ -207,25 +180,15 @@ def iterate(
     return runs
 
 
-def _advance(
-    method: Method[M], source: Source, runs: list[Run[M]], max_iter: int, *, watched: bool, look: bool
-) -> None:
-    """One pass over the data, one step of every candidate that is still moving; or some, where nobody watches."""
+def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: int) -> None:
+    """One pass over the data, one step of every candidate that is still moving."""
     moving = [i for i, run in enumerate(runs) if run.status == "moving"]
     models = tuple(runs[i].model for i in moving)
     memories, fresh = _memories(method, source, [runs[i] for i in moving])
     if prepares(method) and current().dask is None:
         for model in models:
             method.prepare(model, source.dtype)
-    tallies = [
-        method.tally(model) if remembers(method) and memory is not None else None
-        for model, memory in zip(models, memories, strict=True)
-    ]
-    visit: Visit = partial(_summarize_all, method, models, memories, tallies, fresh)
-    if claims(method) and len(models) == 1 and current().dask is None:
-        most = 1 if watched else max_iter - runs[moving[0]].steps
-        visit = OneOrAll(visit, partial(_all_together, method, models[0], most, look))
-    joined = reduce(source, visit)
+    joined = reduce(source, partial(_summarize_all, method, models, memories, fresh))
     for i, statistic, memory in zip(moving, joined.parts, memories, strict=True):
         # One assignment a candidate: Ctrl-C finds it before its step or after it, never in between.
         runs[i] = _stepped(method, runs[i], statistic, memory, max_iter, alone=len(runs) == 1)
@@ -255,30 +218,21 @@ def _stepped(
     *,
     alone: bool,
 ) -> Run[M]:
-    if isinstance(statistic, Further):
-        further, begun = statistic, run.model
-        run, statistic = Run(further.model, run.history + further.passed), further.statistic
-        if statistic is None:
-            status = _status(method, begun, run.model, run.steps, max_iter)
-            return Run(run.model, run.history, status, looked=further.looked)
     history = [*run.history, float(method.objective(run.model, statistic))]
     model = method.update(run.model, statistic)
-    status = _status(method, run.model, model, len(history), max_iter)
+    status: Status = "moving"
+    if method.settled(run.model, model):
+        status = "settled"
+    elif len(history) >= max_iter:
+        status = "step limit"
     # What the only candidate remembers is of use to whoever looks at the rows once more; of many it takes too much.
     return Run(model, history, status, memory if alone or status == "moving" else None)
-
-
-def _status(method: Method[M], before: M, after: M, steps: int, max_iter: int) -> Status:
-    if method.settled(before, after):
-        return "settled"
-    return "step limit" if steps >= max_iter else "moving"
 
 
 def _summarize_all(
     method: Any,
     models: tuple[M, ...],
     memories: list[Any],
-    tallies: list[Any],
     fresh: list[bool],
     block: Block,
 ) -> Joined:
@@ -287,17 +241,10 @@ def _summarize_all(
         tuple(
             method.summarize(model, block)
             if memory is None
-            else method.recall(model, block, memory[..., rows], tally, fresh=begins)
-            for model, memory, tally, begins in zip(models, memories, tallies, fresh, strict=True)
+            else method.recall(model, block, memory[..., rows], fresh=begins)
+            for model, memory, begins in zip(models, memories, fresh, strict=True)
         )
     )
-
-
-def _all_together(
-    method: Claiming, model: Any, most: int, look: bool, rows: Matrix, size: int
-) -> Together | None:
-    inner = method.together(model, rows, size, most, look=look)
-    return None if inner is None else Then(inner, lambda statistic: Joined((statistic,)))
 
 
 def _stop(runs: list[Run[M]], why: Status) -> None:

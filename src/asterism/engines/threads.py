@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager, suppress
 from functools import cache
@@ -19,7 +18,7 @@ from typing import Any
 
 from asterism.data.block import Block
 from asterism.data.source import Source
-from asterism.engines.gather import Gather, Gathering, OneOrAll, Parts, Together, Visit
+from asterism.engines.gather import Gather, Gathering, Parts, Visit
 
 MOST_CORES = 512  # where nobody says how many
 REST = 1.0  # seconds that a thread waits for more to do
@@ -38,11 +37,11 @@ class ThreadEngine:
         size = source.block_rows
         stop = source.n_rows if last is None else min(last * size, source.n_rows)
         parts = Parts(stop - first * size, size)
-        work = _work_on(source, visit, gather, parts, first, last)
+        work = _Blocks(source.blocks(first, last), visit, gather(parts))
         # A visit that itself walks a table stays on its own thread: pools are never nested.
         n_threads = 1 if _visiting.yes else min(self.n_threads, parts.count)
         with one_blas_thread(), crew() as helpers:
-            job = Job(work.run, lambda: work.done)
+            job = Job(work.run)
             try:
                 helpers.give(job, n_threads - 1)
                 work.run()
@@ -52,84 +51,37 @@ class ThreadEngine:
                 job.close()  # each ends with the block it is on
         if work.failure is not None:
             raise work.failure
-        return work.result()
+        return work.out.result()
 
 
-class _Work(ABC):
-    """What all threads draw from, and the first failure of any thread."""
+class _Blocks:
+    """The blocks that all threads draw from, and the first failure of any thread."""
 
-    failure: BaseException | None = None
-    done = False  # whether it is known that all is done, also by threads that are on their way out
-
-    @abstractmethod
-    def take(self) -> None:
-        """Visit blocks until none is left or somebody failed."""
-
-    @abstractmethod
-    def result(self) -> Any:
-        """What was made of all blocks."""
+    def __init__(self, blocks: Iterator[Block], visit: Visit, out: Gathering) -> None:
+        self.failure: BaseException | None = None
+        self.out = out
+        self._visit = visit
+        self._blocks = enumerate(blocks)
+        self._lock = threading.Lock()
 
     def run(self) -> None:
-        """Take blocks. Raises nothing: ``failure`` tells."""
+        """Visit blocks until none is left or a thread has failed. Raises nothing: ``failure`` says it."""
         outside, _visiting.yes = _visiting.yes, True
         try:
-            self.take()
+            while self.failure is None:
+                with self._lock:  # iterators are not thread-safe
+                    number, block = next(self._blocks, (-1, None))
+                if block is None:
+                    return
+                self.out.add(number, self._visit(block))
         except BaseException as failure:  # raised again, once, by the thread that called ``walk``
             self.fail(failure)
         finally:
             _visiting.yes = outside
 
     def fail(self, failure: BaseException) -> None:
-        """Everybody stops before the next block; the first failure is the one to tell."""
+        """Every thread stops before its next block; the first failure is the one that is raised."""
         self.failure = self.failure or failure
-
-
-class _Blocks(_Work):
-    """Blocks as they are read."""
-
-    def __init__(self, blocks: Iterator[Block], visit: Visit, out: Gathering) -> None:
-        self._visit, self._out = visit, out
-        self._blocks = enumerate(blocks)
-        self._lock = threading.Lock()
-
-    def take(self) -> None:
-        while self.failure is None:
-            with self._lock:  # iterators are not thread-safe
-                number, block = next(self._blocks, (-1, None))
-            if block is None:
-                return
-            self._out.add(number, self._visit(block))
-
-    def result(self) -> Any:
-        return self._out.result()
-
-
-class _Together(_Work):
-    """Blocks of a table in memory, which threads take by themselves."""
-
-    def __init__(self, inner: Together) -> None:
-        self._inner = inner
-
-    def take(self) -> None:
-        self._inner.take()
-
-    @property
-    def done(self) -> bool:  # type: ignore[override]  # it changes
-        return self._inner.done
-
-    def result(self) -> Any:
-        return self._inner.result()
-
-
-def _work_on(
-    source: Source, visit: Visit, gather: Gather, parts: Parts, first: int, last: int | None
-) -> _Work:
-    if isinstance(visit, OneOrAll) and first == 0 and last is None:
-        rows = source.whole
-        together = None if rows is None else visit.all(rows, source.block_rows)
-        if together is not None:
-            return _Together(together)
-    return _Blocks(source.blocks(first, last), visit, gather(parts))
 
 
 class _Visiting(threading.local):
@@ -143,20 +95,19 @@ _visiting = _Visiting()
 
 
 class Job:
-    """Work that several threads do together, and who is at it.
+    """Work that several threads do together, and how many are at it.
 
-    All of it is told by those who work: so Ctrl-C, which may strike the calling thread anywhere, loses no count.
+    Counts are kept by the threads that work: so Ctrl-C, which may strike the calling thread anywhere, loses none.
     """
 
-    def __init__(self, work: Callable[[], None], done: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, work: Callable[[], None]) -> None:
         self._work = work  # it raises nothing
-        self._done = done  # whether all of it is done, though some may not have told yet
         self._lock = threading.Lock()
         self._busy, self._closed = 0, False
         self._ended: SimpleQueue[None] = SimpleQueue()
 
     def help(self) -> None:
-        """Do it, on a thread that helps; who comes too late finds it closed."""
+        """Do it, on a helping thread; one that arrives too late finds it closed."""
         with self._lock:
             if self._closed:
                 return
@@ -169,10 +120,10 @@ class Job:
             self._ended.put(None)
 
     def close(self) -> None:
-        """Let nobody begin any more, and wait for those at work."""
+        """Let no thread begin any more, and wait for those at work."""
         with self._lock:
             self._closed = True
-        while self._busy and not self._done():
+        while self._busy:
             with suppress(Empty):
                 self._ended.get(timeout=1.0)
 

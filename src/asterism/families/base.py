@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,28 +105,6 @@ class Family(Protocol):
         ...
 
 
-class Climb(NamedTuple):
-    """What steps must be like to follow each other without the method looking at each."""
-
-    most: int  # passes, the first included
-    seen: float  # log-likelihood before the first
-    tol: float  # what a step must win a unit of weight
-    fall: float  # a relative fall that rounding makes
-    share: float  # of all mass that a component must have more of
-    look: bool  # whether labels are wanted at the end
-
-
-class Climbed(NamedTuple):
-    """Steps that were taken so."""
-
-    heights: list[float]  # log-likelihoods of the models that were left behind
-    gain: float  # what the last of them had won a unit of weight
-    models: list[
-        tuple[Vector, Any]
-    ]  # proportions and params of the model that was reached, and of the one before
-    looked: tuple[Vector, float, float] | None  # what ``look`` tells of all rows, if steps came to their end
-
-
 # --- what a family may offer besides ----------------------------------------------------------------------------
 
 
@@ -138,6 +116,21 @@ class Fused(Protocol):
         self, params: Any, log_weights: Vector, block: Block, assignment: str, draws: Vector | None
     ) -> tuple[Vector, float, Statistic]:
         """Mass (k,), what the assignment climbs, and the statistic. ``draws`` (n,) picks for "stochastic"."""
+        ...
+
+
+@runtime_checkable
+class Classifying(Protocol):
+    """A family that classifies the rows of a block without an (n, k) array, to the bit as its ``scores`` do."""
+
+    def scores(self, params: Any, log_weights: Vector, block: Block) -> Array:
+        """(n, k) log pi_c p(x | c)."""
+        ...
+
+    def classify(
+        self, params: Any, log_weights: Vector, block: Block
+    ) -> tuple[NDArray[np.int32], float, float] | None:
+        """(n,) likeliest components, sum w log p(x), sum w max_c log pi_c p(x | c); None where it cannot."""
         ...
 
 

@@ -15,6 +15,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,11 +27,10 @@ from numpy.typing import NDArray
 from asterism.data.block import Block, Vector, block_of
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
-from asterism.families.covariance_repair import EMPTY
-from asterism.families.gaussian_gaps import fill_in, log_density_of, statistic_of
-from asterism.families.gaussian_params import GaussianParams, usable_variances
-from asterism.families.gaussian_passes import GaussianPasses
+from asterism.families.gaussian_gaps import fill_in, log_density_of, pass_over, statistic_of
+from asterism.families.gaussian_pass import GaussianParams, GaussianPass, Table, one_mixture, unknown_table
 from asterism.families.gaussian_statistic import (
+    Form,
     GaussianStatistic,
     GaussianSums,
     as_diagonals,
@@ -50,7 +50,7 @@ def _nowhere() -> Vector:
 
 
 @dataclass(frozen=True)
-class GaussianFamily(GaussianPasses):
+class GaussianFamily:
     """Normal components of one covariance structure.
 
     >>> from asterism.data.block import block_of
@@ -73,7 +73,6 @@ class GaussianFamily(GaussianPasses):
     variances: Vector = field(default_factory=_nowhere)  # (d,) of the columns; none is 0
     covariance: Array | None = None  # (d, d) of the table, for the prior
     surveyed: bool = False  # whether the above are a table's own
-    complete: bool = False  # whether it is known that no cell of it is missing
     name: str = "gaussian"
 
     def prepared(self, facts: Facts) -> GaussianFamily:
@@ -86,7 +85,6 @@ class GaussianFamily(GaussianPasses):
             center=(m.mean - facts.reference) + m.rest,
             variances=usable_variances(m.variance),
             surveyed=True,
-            complete=not m.missing,
         )
         if isinstance(self.prior, ConjugatePrior):
             return replace(family, prior=replace(self.prior, mean=self.prior.mean - facts.reference))
@@ -98,8 +96,7 @@ class GaussianFamily(GaussianPasses):
     def at(self, reference: Vector) -> GaussianFamily:
         """The same family about a point, for those who have no table yet."""
         d = len(reference)
-        known = replace(self, reference=reference, center=np.zeros(d), variances=np.ones(d))
-        return replace(known, surveyed=False, complete=False)
+        return replace(self, reference=reference, center=np.zeros(d), variances=np.ones(d), surveyed=False)
 
     @property
     def needs_covariance(self) -> bool:
@@ -122,16 +119,86 @@ class GaussianFamily(GaussianPasses):
 
     def log_density(self, params: GaussianParams, block: Block) -> Array:
         """(n, k) log p(x | c) of the cells that are there."""
-        from asterism.kernels.density import gaussian_log_density
+        return self.scores(params, params.no_weights, block)
 
+    def scores(self, params: GaussianParams, log_weights: Vector, block: Block) -> Array:
+        """(n, k) log pi_c p(x | c) of the cells that are there, in float64."""
+        ready = self._pass(params, log_weights, block.rows.dtype, rough=False)
         gaps = gappy(block.rows)
         if gaps is None:
-            return gaussian_log_density(block.rows, self.reference, params.normals)
+            return ready.scores(block.rows)
         out = np.empty((len(block), len(params.means)))
-        whole = block_of(block.rows[~gaps]).rows
-        out[~gaps] = gaussian_log_density(whole, self.reference, params.normals)
-        out[gaps] = log_density_of(params, self._offsets(block.rows[gaps]))
+        out[~gaps] = ready.scores(block_of(block.rows[~gaps]).rows)
+        out[gaps] = log_density_of(params, self._offsets(block.rows[gaps])) + log_weights
         return out
+
+    # --- passes over a block ---
+
+    @cached_property
+    def form(self) -> Form:
+        """What the statistic has to hold."""
+        kind = structure_of(self.structure, len(self.reference))
+        if kind.diagonal:
+            return "round" if kind.kind == "spherical" else "diag"
+        return "tied" if kind.common else "full"
+
+    def prepare(self, params: GaussianParams, log_weights: Vector, dtype: np.dtype[Any]) -> None:
+        """Make what all blocks of a step share."""
+        self._pass(params, log_weights, dtype, rough=dtype == np.float32)
+
+    def summarize(
+        self,
+        params: GaussianParams,
+        log_weights: Vector,
+        block: Block,
+        assignment: str,
+        draws: Vector | None = None,
+    ) -> tuple[Vector, float, GaussianStatistic | GaussianSums]:
+        """Shares, what they climb, and the statistic, in one pass that keeps nothing of size n x k."""
+        ready = self._pass(params, log_weights, block.rows.dtype, rough=block.rows.dtype == np.float32)
+        totals, sums = ready.summarize(block.rows, block.weights, assignment, draws)
+        climbed = float(totals[0, 1 if assignment == "hard" else 0])
+        # A missing cell lets no likelihood be finite: complete blocks, the usual ones, need not be searched for any.
+        gaps = None if math.isfinite(climbed) else gappy(block.rows)
+        if gaps is None:
+            return sums.mass, climbed, sums
+        here, there = (None if draws is None else draws[at] for at in (~gaps, gaps))
+        whole = block_of(block.rows[~gaps], block.weights[~gaps], block.start)
+        one = self.summarize(params, log_weights, whole, assignment, here)
+        y, w = self._offsets(block.rows[gaps]), block.weights[gaps]
+        two = pass_over(params, log_weights, y, w, self.form, assignment, there)
+        return one[0] + two[0], one[1] + two[1], one[2].merge(two[2])
+
+    def classify(
+        self, params: GaussianParams, log_weights: Vector, block: Block
+    ) -> tuple[NDArray[np.int32], float, float] | None:
+        """(n,) likeliest components, sum w log p(x), sum w max_c log pi_c p(x | c), in float64; None with gaps."""
+        labels = np.empty(len(block), np.int32)
+        ready = self._pass(params, log_weights, block.rows.dtype, rough=False)
+        totals, _ = ready.summarize(block.rows, block.weights, "soft", None, labels)
+        height, best = totals[0].tolist()
+        return (labels, height, best) if math.isfinite(height) else None
+
+    def _pass(
+        self, params: GaussianParams, log_weights: Vector, dtype: np.dtype[Any], *, rough: bool
+    ) -> GaussianPass:
+        """Made at the first block of a step and kept with the parameters for its others."""
+        key = dtype, rough
+        kept = params.passes.get(key)
+        if kept is None or kept.components.log_weights is not log_weights:
+            components = one_mixture(log_weights, params.means, params.factors)
+            table = self.table(single_rows=dtype == np.float32, single=rough)
+            kept = params.passes[key] = GaussianPass(components, table, self.form)
+        return kept
+
+    def table(self, *, single_rows: bool = False, single: bool = False) -> Table:
+        """What a pass has to know of the rows; ``single``: whether float32 will do where it is precise."""
+        if not self.surveyed:
+            return unknown_table(self.reference)
+        return Table(self.reference, self.center, self.variances, single_rows, single)
+
+    def _offsets(self, rows: NDArray[Any]) -> Array:
+        return np.asarray(np.subtract(rows, self.reference, dtype=np.float64))
 
     # --- statistic ---
 
@@ -146,11 +213,6 @@ class GaussianFamily(GaussianPasses):
         self, statistic: GaussianStatistic | GaussianSums, previous: GaussianParams | None
     ) -> GaussianParams:
         """Means, then the covariances that the structure makes of masses and scatters."""
-        if self._least is not None and isinstance(statistic, GaussianSums):
-            found = statistic.visit.stepped(statistic.sums, self._least, EMPTY)
-            if found is not None:
-                means, variances = found
-                return GaussianParams(means, Covariances(self.structure, len(means), variances))
         statistic = statistic.centred
         mass, xbar = statistic.mass, statistic.means
         own = as_diagonals(statistic.scatters, xbar.shape[1])
@@ -282,3 +344,9 @@ class GaussianFamily(GaussianPasses):
         total = mass.T @ np.where(seen, y, 0.0)
         means = np.divide(total, weight, out=np.tile(self.center, (mass.shape[1], 1)), where=weight > 0)
         return GaussianParams(means, Covariances("EEI", len(means), self.variances[None]))
+
+
+def usable_variances(variances: Vector) -> Vector:
+    """Variances of columns with something in the place of 0: a constant column has no unit of its own."""
+    top = float(variances.max(initial=0.0))
+    return np.where(variances > 0, variances, top if top > 0 else 1.0)

@@ -14,15 +14,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from asterism.data.block import Vector
 from asterism.families.base import Array
-
-if TYPE_CHECKING:
-    from asterism.kernels.visits import Visit  # loads the compiler
 
 Form = Literal["full", "tied", "diag", "round"]
 
@@ -91,31 +89,77 @@ class GaussianStatistic:
 
 
 @dataclass(frozen=True)
-class GaussianSums:
-    """The same, as a visit of a block leaves it: sums about points that all blocks of a step share.
+class SumsLayout:
+    """What sums are about, and how they lie; one for all blocks of a step."""
 
-    Such sums just add up, in one addition; about their own means they are brought once, after the last block.
+    kind: str  # of ``families.gaussian_pass``
+    form: Form  # that the estimate asks for
+    starts: NDArray[np.int64]  # (m + 1,) components of mixture i: starts[i] up to starts[i + 1]
+    points: Array  # (k, d) offsets from the family's reference
+
+    def same(self, other: SumsLayout) -> bool:
+        """Whether sums may be added."""
+        if self is other:
+            return True
+        alike = (self.kind, self.form) == (other.kind, other.form)
+        return alike and np.array_equal(self.points, other.points)
+
+
+@dataclass(frozen=True)
+class GaussianSums:
+    """The same as a pass over a block leaves it: sums about points near the means, which all blocks of a step share.
+
+    Such sums add up in one addition, and lose a factor ``1 + m^2`` of precision when they are brought about the means
+    after the last block, ``m`` being the shift in standard deviations: the pass sees to it that this is harmless.
     """
 
-    sums: Vector  # flat; only the visit knows its parts
-    visit: Visit
-    form: Form
+    sums: Array  # (k, 1 + d + ...) sum w r (1, y, squares of y), y = x - point
+    common: Vector  # (d (d + 1) / 2,) sum w y y' where it is the same for all components, else nothing
+    layout: SumsLayout
+
+    @property
+    def mass(self) -> Vector:
+        """(k,) N."""
+        return self.sums[:, 0]
 
     @cached_property
     def centred(self) -> GaussianStatistic:
-        """About the means of the components."""
-        found = self.visit.totals(self.sums)
-        means = np.where(found.mass[:, None] > 0, self.visit.normals.offsets + found.shifts, 0.0)
-        scatters = found.scatters
-        if self.form in ("diag", "round") and scatters.shape[1:] != (1,):
-            scatters = in_form(scatters, self.form)  # the covariances had more to them than the estimate asks
-        return GaussianStatistic(found.mass, means, scatters)
+        """About the means of the components; tied: (m, d, d), one scatter for each mixture."""
+        layout, d = self.layout, self.layout.points.shape[1]
+        mass, first, second = self.sums[:, 0], self.sums[:, 1 : d + 1], self.sums[:, d + 1 :]
+        held = (mass > 0)[:, None]
+        shifts = np.divide(first, mass[:, None], out=np.zeros_like(first), where=held)
+        means = np.where(held, layout.points + shifts, 0.0)
+        if layout.kind == "tied":
+            between_points = np.add.reduceat(shifts[:, :, None] * first[:, None, :], layout.starts[:-1])
+            scatters = unpacked(self.common[None], d) - between_points
+        elif layout.kind == "round":
+            scatters = np.maximum(2.0 * second - (shifts * first).sum(axis=1, keepdims=True), 0.0)
+        elif layout.kind in ("diagonal", "differences"):
+            scatters = np.maximum(second - shifts * first, 0.0)
+            scatters = scatters.sum(axis=1, keepdims=True) if layout.form == "round" else scatters
+        else:
+            scatters = unpacked(second, d) - shifts[:, :, None] * first[:, None, :]
+            tied = layout.form == "tied"
+            scatters = (
+                np.add.reduceat(scatters, layout.starts[:-1]) if tied else in_form(scatters, layout.form)
+            )
+        return GaussianStatistic(mass, means, scatters)
 
     def merge(self, other: GaussianStatistic | GaussianSums) -> GaussianStatistic | GaussianSums:
         """Sums add; with rows that were taken otherwise (missing cells) by Chan's formula."""
-        if isinstance(other, GaussianSums) and self.visit.same(other.visit):
-            return GaussianSums(self.sums + other.sums, self.visit, self.form)
+        if isinstance(other, GaussianSums) and self.layout.same(other.layout):
+            return GaussianSums(self.sums + other.sums, self.common + other.common, self.layout)
         return self.centred.merge(other)
+
+
+def unpacked(lower: Array, d: int) -> Array:
+    """(k, d, d) symmetric matrices from their lower triangles (k, d (d + 1) / 2)."""
+    out = np.empty((len(lower), d, d))
+    a, b = np.tril_indices(d)
+    out[:, a, b] = lower
+    out[:, b, a] = lower
+    return out
 
 
 def _squares(unit: Vector, like: Array) -> Array:

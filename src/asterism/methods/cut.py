@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from asterism.data.block import Vector
 from asterism.errors import ParameterError, TooFewRowsError
@@ -24,8 +26,6 @@ def cut_tree(tree: Tree, k: Any = None, height: Any = None) -> NDArray[np.int32]
     >>> cut_tree(tree, k=3), cut_tree(tree, height=1.0)
     (array([0, 0, 1, 2], dtype=int32), array([0, 0, 1, 1], dtype=int32))
     """
-    from asterism.kernels.chain import cut_merges
-
     n = len(tree) + 1
     if (k is None) == (height is None):
         raise ParameterError(
@@ -37,8 +37,11 @@ def cut_tree(tree: Tree, k: Any = None, height: Any = None) -> NDArray[np.int32]
         raise ParameterError(f"height is {height!r}.", "Give a number, 0 or more.")
     else:
         kept = highest_below(tree) <= height
-    labels = np.empty(n, np.int32)
-    cut_merges(np.ascontiguousarray(tree[:, :2], np.int64), kept, labels)
+    merges = np.flatnonzero(kept)
+    below, above = tree[merges, :2].astype(np.int64).ravel(), np.repeat(n + merges, 2)
+    graph = sparse.coo_array((np.ones(len(below), np.bool_), (below, above)), shape=(2 * n - 1, 2 * n - 1))
+    # Components are numbered by their first member, and rows come before merges.
+    labels: NDArray[np.int32] = connected_components(graph, directed=False)[1][:n]
     return labels
 
 

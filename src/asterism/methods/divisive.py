@@ -10,19 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from asterism import _core
 from asterism.data.block import Vector
 from asterism.methods.cut import Tree
 
 
 def split_matrix(distances: Any, weights: Vector) -> Tree:
     """The tree of n rows whose (n, n) dissimilarities are given."""
-    from asterism.kernels.chain import label_merges
-    from asterism.kernels.diana import split_all
-
     n = len(weights)
     pairs, diameters = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    split_all(distances, weights, pairs, diameters)
+    _core.split_all(np.ascontiguousarray(distances, np.float64), weights, pairs, diameters)
     order = np.argsort(diameters, kind="stable")  # splits come smallest first: a part before its whole
     tree = np.empty((n - 1, 4))
-    label_merges(pairs[order], diameters[order], weights, tree)
+    _core.label_merges(pairs[order], diameters[order], weights, tree)
     return tree

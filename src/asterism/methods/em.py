@@ -28,12 +28,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Matrix, Vector, block_of
-from asterism.engines.gather import Further, Then, Together
+from asterism.data.block import Block, Vector, block_of
 from asterism.families.assignment import assign, draws_for, present
-from asterism.families.base import Climb, Climbed, Collapsible, Family, Fused, Linear
+from asterism.families.base import Collapsible, Family, Fused, Linear
 from asterism.methods.accelerate import Trail
-from asterism.methods.repair import USELESS, repaired
+from asterism.methods.repair import repaired
 
 PART = 1 << 13  # rows whose shares are kept at a time
 ROUNDING = 1e-10  # a relative fall that rounding makes anywhere
@@ -128,42 +127,6 @@ class EM:
         ]
         return functools.reduce(Expected.merge, parts)
 
-    def together(
-        self, model: MixtureModel, rows: Matrix, size: int, most: int, *, look: bool
-    ) -> Together | None:
-        """The E-step of a table in memory, where the family has a pass whose threads take blocks by themselves.
-
-        And the steps after it, while each only has to climb.
-        """
-        make = getattr(self.family, "together", None)
-        if make is None or self.assignment == "stochastic":
-            return None
-        plain = self.stop == "likelihood" and not self.accelerated and not self.frozen
-        share = USELESS / len(model.weights)
-        climb = Climb(most if plain else 1, model.seen, self.tol, ROUNDING, share, look)
-        inner = make(model.params, model.log_weights, rows, size, self.assignment, climb)
-        return None if inner is None else Then(inner, functools.partial(self._came_from, model))
-
-    def _came_from(
-        self, model: MixtureModel, found: tuple[tuple[Vector, float, Any] | None, Climbed | None]
-    ) -> Expected | Further:
-        """What a pass found, after the steps it may have taken from a model."""
-        told, climbed = found
-        expected = None if told is None else Expected(*told)
-        if climbed is None:
-            assert expected is not None
-            return expected
-        heights, (*before, last) = climbed.heights, climbed.models
-        reached = MixtureModel(
-            *last,
-            step=model.step + len(heights),
-            seen=heights[-1],
-            gain=climbed.gain,
-            before=MixtureModel(*before[0], repairs=model.repairs) if before else model.bare,
-            repairs=model.repairs,
-        )
-        return Further(reached, [-height for height in heights], expected, climbed.looked)
-
     def _expect(
         self, model: MixtureModel, log_weights: Vector, block: Block, draws: Vector | None
     ) -> Expected:
@@ -180,7 +143,7 @@ class EM:
         reached = self._height(model, statistic)
         if self._has_fallen(model, reached):
             return self._back(model, reached)
-        total = total_of(statistic.mass)
+        total = float(statistic.mass.sum())
         after = self._maximised(
             model,
             statistic,
@@ -201,7 +164,7 @@ class EM:
 
     def _maximised(self, model: MixtureModel, statistic: Expected, **way: Any) -> MixtureModel:
         keep = "weights" in self.frozen
-        weights = model.weights if keep else statistic.mass / total_of(statistic.mass)
+        weights = model.weights if keep else statistic.mass / statistic.mass.sum()
         return MixtureModel(weights, self.family.estimate(statistic.inner, model.params), **way)
 
     def _best(self, model: MixtureModel, reached: float) -> tuple[float, MixtureModel] | None:
@@ -213,14 +176,14 @@ class EM:
     def _has_fallen(self, model: MixtureModel, reached: float) -> bool:
         if self.assignment == "stochastic" or model.before is None:
             return False
-        return bool(reached < model.seen - ROUNDING * abs(model.seen))
+        return bool(has_fallen(reached, model.seen))
 
     def _back(self, model: MixtureModel, reached: float) -> MixtureModel:
         """A leap that was too long is not taken; a step that led down ends the run where it was best."""
         assert model.before is not None
         if model.leap:
             return replace(model.before, step=model.step + 1, trail=model.trail.shortened)
-        fell = bool(reached < model.seen - SERIOUS * abs(model.seen))
+        fell = bool(has_fallen(reached, model.seen, SERIOUS))
         return replace(model.before, step=model.step + 1, seen=model.seen, gain=0.0, fell=fell)
 
     def _leapt(
@@ -247,7 +210,7 @@ class EM:
 
     def settled(self, before: MixtureModel, after: MixtureModel) -> bool:  # noqa: ARG002  ``after`` remembers
         """The last step won too little. Stochastic runs go on to their limit: they are never still."""
-        return self.assignment != "stochastic" and after.gain <= self.tol
+        return self.assignment != "stochastic" and bool(has_settled(after.gain, self.tol))
 
     def _moved(self, before: MixtureModel, after: MixtureModel) -> float:
         """The largest relative move of proportions and parameters."""
@@ -274,12 +237,17 @@ class EM:
         )
 
 
-def total_of(mass: Vector) -> float:
-    """The sum from first to last, as compiled steps take it; ``sum`` is another one from Python 3.12 on."""
-    total = 0.0
-    for each in mass.tolist():
-        total += each
-    return total
+# --- the same questions for one mixture and for many (``methods.stack``) ---
+
+
+def has_fallen(reached: Any, seen: Any, relative: float = ROUNDING) -> Any:
+    """Whether a log-likelihood is below the one before by more than rounding makes of it."""
+    return reached < seen - relative * np.abs(seen)
+
+
+def has_settled(gain: Any, tol: float) -> Any:
+    """Whether a step won too little, a row."""
+    return gain <= tol
 
 
 WAY = ("step", "seen", "gain", "repairs")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.data.columns import Column
 from asterism.data.finite import require_finite
@@ -74,7 +75,7 @@ def placed(leaves: Leaves, source: Source) -> Leaves:
         mine = absent[(absent >= block.start) & (absent < block.start + len(block))]
         if len(mine):
             rows = block.rows[mine - block.start]
-            # Whatever a row that counts for nothing holds, it stops nobody.
+            # Whatever a row of weight 0 holds is no error.
             rows = np.where(np.isfinite(rows), rows, 0.0 if leaves.fitted is None else np.nan)
             of_row[mine] = nearest_leaf(leaves, ArraySource(rows, None, source.columns))
     return replace(leaves, of_row=of_row)
@@ -103,19 +104,17 @@ def nearest_leaf(leaves: Leaves, source: Source) -> NDArray[np.int64]:
     """(n,) the leaf nearest to each row of a source; of equals, the first."""
     if leaves.fitted is not None:
         return _nearest_by(leaves, leaves.fitted, source)
-    from asterism.kernels.tiles import nearest_points, tiled
-
     reference = leaves.rows[0].astype(np.float64)
     offsets = leaves.rows.astype(np.float64) - reference
     unit = np.ldexp(
         1.0, int(np.frexp(np.abs(offsets).max())[1])
     )  # a power of two: float32 has room for squares
-    tiles = tiled(offsets / unit, np.arange(len(offsets)))
+    tiles = _core.PointTiles(offsets / unit)
 
     def search(block: Block) -> NDArray[np.int64]:
         require_finite(block, source.names)
         out = np.empty(len(block), np.int64)
-        nearest_points(tiles, (block.rows.astype(np.float64) - reference) / unit, out)
+        tiles.nearest_points((block.rows.astype(np.float64) - reference) / unit, out)
         return out
 
     return map_rows(source, search)

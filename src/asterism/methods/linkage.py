@@ -14,7 +14,7 @@ Of points, by Euclidean distance, in O(n) memory:
     centroid, median             the nearest pair of all, again and again
     complete, average, weighted  chains among members, then on a list of pairs of clusters: O(n + k^2)
 
-By any other dissimilarity, on a list of all pairs: Prim's algorithm for single linkage, chains for the last three.
+By any other dissimilarity, on a list of all pairs: SciPy's for single linkage, chains for the last three.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster import hierarchy
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.data.columns import numbered_columns
 from asterism.data.source import Piece, Source
@@ -36,10 +38,10 @@ LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
 EUCLIDEAN_ONLY: tuple[Linkage, ...] = ("ward", "centroid", "median")
 Tree = NDArray[np.float64]  # (n - 1, 4) in SciPy's format
 
-FEW = 1024  # clusters whose pairs are kept without further thought
-SHARE = 4  # rows a cluster has on average when pairs of clusters are listed
-MOST = 8192  # clusters whose pairs are listed: 268 MB
-MEASURED = 3  # pairs of rows may be measured one by one: all n^2 over this; then it is cheaper to list them
+MIN_CLUSTERS_LISTED = 1024  # measured: pairs of so few clusters are listed in any case
+ROWS_PER_CLUSTER_LISTED = 4  # measured: rows a cluster has on average when pairs of clusters are listed
+MAX_CLUSTERS_LISTED = 8192  # convention: their pairs are 268 MB
+MEASURED = 3  # measured: n^2 over this pairs of rows may be measured one by one; then it is cheaper to list them
 NO_LIMIT = 1 << 62
 
 
@@ -60,20 +62,15 @@ def link_points(rows: NDArray[Any], weights: Vector, linkage: Linkage) -> Tree:
 
 def link_pairs(distances: Vector, weights: Vector, linkage: Linkage) -> Tree:
     """The tree of n rows of which all distances are given, every pair once; they are overwritten."""
-    from asterism.kernels import chain
-    from asterism.kernels.mst import matrix_tree
-
-    n = len(weights)
     if linkage in EUCLIDEAN_ONLY:
         raise ParameterError(
             f"{linkage} linkage is about centroids, which only Euclidean distance has.",
             "Use metric='euclidean' and complete rows, or average linkage.",
         )
-    pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
     if linkage == "single":
-        matrix_tree(distances, n, pairs, heights)
-    else:
-        chain.matrix_chain(distances, weights.copy(), _code(linkage), pairs, heights)
+        return _weighed(hierarchy.linkage(distances, "single"), weights)
+    pairs, heights = _no_merges(len(weights))
+    _core.chain_of_pairs(distances, weights.copy(), getattr(_core.Linkage, linkage), pairs, heights)
     return _labelled(pairs, heights, weights, linkage)
 
 
@@ -86,134 +83,110 @@ def _unit_box(rows: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
         raise DataError(
             "The values range over more than float64 can hold.", "Change the unit of the columns."
         )
-    unit = float(np.ldexp(1.0, int(np.frexp(widest)[1]))) if widest > 0 else 1.0
+    unit = _power_of_two(widest) if widest > 0 else 1.0
     # Measured from a row, not from the mean: differences of rows near each other stay exact.
     return (rows.astype(np.float64) - rows[0].astype(np.float64)) / unit, unit
 
 
-def _labelled(pairs: NDArray[np.int64], heights: Vector, weights: Vector, linkage: Linkage) -> Tree:
-    from asterism.kernels.chain import label_merges
+def _power_of_two(x: float) -> float:
+    """The least power of two above x: to divide by it loses no digit."""
+    return float(np.ldexp(1.0, int(np.frexp(x)[1])))
 
-    if linkage not in (
-        "centroid",
-        "median",
-    ):  # these merge in the order of their heights, or fall: as they come
+
+def _labelled(pairs: NDArray[np.int64], heights: Vector, weights: Vector, linkage: Linkage) -> Tree:
+    if linkage not in ("centroid", "median"):  # heights of these may fall: they stay as they come
         order = np.argsort(heights, kind="stable")
         pairs, heights = pairs[order], heights[order]
     tree = np.empty((len(weights) - 1, 4))
-    label_merges(pairs, heights, weights, tree)
+    _core.label_merges(pairs, heights, weights, tree)
+    return tree
+
+
+def _weighed(tree: Tree, weights: Vector) -> Tree:
+    """A tree whose last column counts rows, with their weights instead."""
+    total = weights.tolist()
+    for a, b in tree[:, :2].astype(np.int64).tolist():
+        total.append(total[a] + total[b])
+    tree[:, 3] = total[len(weights) :]
     return tree
 
 
 # --- points -----------------------------------------------------------------------------------------------------
 
 
-def _single(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> tuple[Any, Vector]:  # noqa: ARG001  one signature for all
-    from asterism.kernels.mst import spanning_tree
-    from asterism.kernels.tiles import tiled
+Merges = tuple[NDArray[np.int64], Vector]  # (n - 1, 2) a row of each cluster merged; (n - 1,) heights
 
-    n = len(points)
-    tiles = tiled(points, np.arange(n))
-    near, known = _nearest(tiles)
-    pairs, squares = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    spanning_tree(tiles, near, known, pairs, squares)
+
+def _single(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> Merges:  # noqa: ARG001  one signature for all
+    pairs, squares = _no_merges(len(points))
+    tiles = _core.PointTiles(points)
+    _core.spanning_tree(tiles, *_nearest(tiles), pairs, squares)
     return pairs, np.sqrt(squares)
 
 
-def _ward(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> tuple[Any, Vector]:  # noqa: ARG001  one signature for all
-    from asterism.kernels.chain import ward_chain
-
-    def merge(tiles: Any, size: Vector, stop: int, pairs: Any, squares: Vector, done: int) -> int:
-        return ward_chain(tiles, size, stop, pairs, squares, done)
-
-    return _halving(points, weights, merge)
+def _ward(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> Merges:  # noqa: ARG001  one signature for all
+    unit = _power_of_two(float(weights.max()))  # weights of any size: float32 must hold their inverses
+    pairs, heights = _halving(points, weights / unit, _core.ward_chain)
+    return pairs, heights * np.sqrt(unit)
 
 
-def _inverting(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> tuple[Any, Vector]:
-    from asterism.kernels.inversions import merge_nearest
-
-    def merge(tiles: Any, size: Vector, stop: int, pairs: Any, squares: Vector, done: int) -> int:
+def _inverting(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> Merges:
+    def merge(tiles: Any, size: Vector, stop: int, pairs: Any, squares: Vector) -> int:
         near, known = _nearest(tiles)
-        return merge_nearest(tiles, near, known, size, linkage == "median", stop, pairs, squares, done)
+        done: int = _core.merge_nearest(tiles, near, known, size, linkage == "median", stop, pairs, squares)
+        return done
 
     return _halving(points, weights, merge)
 
 
-def _halving(
-    points: NDArray[np.float64], weights: Vector, merge: Callable[..., int]
-) -> tuple[NDArray[np.int64], Vector]:
+def _halving(points: NDArray[np.float64], weights: Vector, merge: Callable[..., int]) -> Merges:
     """Merge until half the clusters are left, sort those into tiles anew, and so on: tiles stay full and small."""
-    from asterism.kernels.tiles import tiled
-
-    n = len(points)
-    pairs, squares = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    size, done = weights.copy(), 0
-    tiles = tiled(points, np.arange(n))
+    n, done = len(points), 0
+    pairs, squares = _no_merges(n)
+    size, tiles = weights.copy(), _core.PointTiles(points)
     while done < n - 1:
-        done = merge(tiles, size, (n - done) // 2, pairs, squares, done)
-        here = tiles.owner >= 0
-        tiles = tiled(tiles.points[here], tiles.owner[here])
+        done += merge(tiles, size, (n - done) // 2, pairs[done:], squares[done:])
+        tiles.repack()
     return pairs, np.sqrt(squares)
 
 
-def _by_members(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> tuple[Any, Vector]:
+def _by_members(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> Merges:
     """Chains among members until clusters are few, then chains on the list of all pairs of clusters."""
-    from asterism.kernels import chain, members
-    from asterism.kernels.tiles import tiled
-
-    n, code = len(points), _code(linkage)
-    stop = min(max(FEW, n // SHARE), MOST)
-    state = members.Members(
-        points, np.ones(n), np.full(n, -1), np.arange(n), weights.copy(), np.ones(n, np.int64), np.zeros(n)
-    )
-    pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    tiles, done, allowed = tiled(points, np.arange(n)), 0, n * n // MEASURED
+    n, code = len(points), getattr(_core.Linkage, linkage)
+    stop = min(max(MIN_CLUSTERS_LISTED, n // ROWS_PER_CLUSTER_LISTED), MAX_CLUSTERS_LISTED)
+    pairs, heights = _no_merges(n)
+    tiles, members = _core.PointTiles(points), _core.Members(points, weights, code)
+    done, allowed = 0, n * n // MEASURED
     while n - done > stop:
         half = max((n - done) // 2, stop)
-        done, allowed = members.member_chain(tiles, state, code, half, allowed, pairs, heights, done)
-        here = tiles.owner >= 0
-        tiles = tiled(tiles.points[here], tiles.owner[here])
+        made, allowed = members.merge(tiles, half, allowed, pairs[done:], heights[done:])
+        done += made
+        tiles.repack()
         if allowed <= 0:
             if 4 * (n - done) ** 2 <= memory_budget():
                 break  # listing what is left costs less
             allowed = NO_LIMIT
-    if linkage == "complete":
-        heights[:done] = np.sqrt(heights[:done])
-    names, distances = _pairs_of_clusters(tiles, state, n - done, code)
-    chain.matrix_chain(distances, state.size[names], code, pairs[done:], heights[done:])
+    names, sizes = members.left(tiles)
+    distances = np.empty(len(names) * (len(names) - 1) // 2)
+    on_threads(Numbers(len(names)), lambda block: members.measure(names, *_ends(block), distances))
+    _core.chain_of_pairs(distances, sizes, code, pairs[done:], heights[done:])
     pairs[done:] = names[pairs[done:]]
-    return pairs, heights
-
-
-def _pairs_of_clusters(tiles: Any, state: Any, k: int, code: int) -> tuple[NDArray[np.int64], Vector]:
-    from asterism.kernels import members
-
-    n, d = state.rows.shape
-    names, order, starts = np.empty(k, np.int64), np.empty(n, np.int64), np.empty(k + 1, np.int64)
-    members.list_clusters(tiles, state, names, order, starts)
-    columns = np.zeros((-(-d // 4) * 4, n))
-    columns[:d] = state.rows[order].T
-    part, out = state.part[order], np.empty(k * (k - 1) // 2)
-
-    def fill(block: Block) -> None:
-        members.fill_pairs(columns, part, starts, block.start, block.start + len(block), code, out)
-
-    on_threads(Numbers(k), fill)
-    return names, out
+    return pairs, np.sqrt(heights) if linkage == "complete" else heights
 
 
 def _nearest(tiles: Any) -> tuple[NDArray[np.int64], Vector]:
     """The nearest place of every place, and its squared distance."""
-    from asterism.kernels.mst import nearest_places
-
-    m = len(tiles.owner)
-    near, known, group = np.zeros(m, np.int64), np.full(m, np.inf), np.arange(m)
-
-    def search(block: Block) -> None:
-        nearest_places(tiles, block.start, block.start + len(block), group, near, known)
-
-    on_threads(Numbers(m), search)
+    near, known = np.zeros(tiles.places, np.int64), np.full(tiles.places, np.inf)
+    on_threads(Numbers(tiles.places), lambda block: tiles.nearest_places(*_ends(block), near, known))
     return near, known
+
+
+def _no_merges(n: int) -> Merges:
+    return np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+
+
+def _ends(block: Block) -> tuple[int, int]:
+    return block.start, block.start + len(block)
 
 
 class Numbers(Source):
@@ -226,15 +199,9 @@ class Numbers(Source):
 
     @property
     def block_rows(self) -> int:
-        """Small enough that the last block keeps nobody waiting."""
+        """Small enough that threads end at about the same time."""
         return max(self.n_rows // self.PARTS, 1)
 
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
         """The numbers themselves."""
         yield np.arange(start, stop, dtype=np.float64)[:, None], None
-
-
-def _code(linkage: Linkage) -> int:
-    from asterism.kernels import chain
-
-    return {"complete": chain.COMPLETE, "average": chain.AVERAGE, "weighted": chain.WEIGHTED}[linkage]

@@ -3,7 +3,7 @@
     J = sum_i w_i d(x_i, medoid of i)
 
 Each step looks at a batch of candidate rows. For each of them and each medoid it finds what the exchange of the
-two would change (``kernels.swap``, Schubert's and Rousseeuw's FasterPAM), measured on every row of the table, and
+two would change (``core/medoids.cpp``, Schubert's and Rousseeuw's FasterPAM), measured on every row of the table, and
 makes the best exchange if that lowers J. It has settled when every candidate was looked at since the last exchange.
 
 What a block has to say is a statistic that merges, so there is no n x n matrix at any time: dissimilarities are
@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.data.source import ArraySource, Source
 from asterism.distances.base import Fitted, ReadySource
@@ -278,13 +279,11 @@ class Cost:
 
 def labels_and_cost(fitted: Fitted, points: Any, k: int, block: Block) -> tuple[NDArray[np.int32], Cost]:
     """The nearest medoid of every row of a block (of ready rows), and J of the block."""
-    from asterism.kernels.swap import nearest_two
-
     n = len(block)
     labels, near, second = np.empty(n, np.int32), np.empty(n), np.empty(n)
     for a in range(0, n, 8 * STRIP):
         b = a + 8 * STRIP
-        nearest_two(fitted.tile(block.rows[a:b], points), labels[a:b], near[a:b], second[a:b])
+        _core.nearest_two(fitted.tile(block.rows[a:b], points), labels[a:b], near[a:b], second[a:b])
     labels[labels < 0] = 0  # of weight 0
     near[block.weights == 0] = 0.0
     mass: Vector = np.bincount(labels, block.weights, minlength=k).astype(np.float64)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from asterism.data.block import Block, Vector
 from asterism.data.even import in_even_blocks
 from asterism.data.source import Source
-from asterism.engines.gather import OneOrAll
 from asterism.engines.loop import Run, Status, iterate
 from asterism.engines.reduce import map_reduce, reduce
 from asterism.engines.threads import crew, one_blas_thread
@@ -25,7 +24,7 @@ from asterism.families.gaussian import GaussianFamily
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import Frame, survey
 from asterism.methods.kmeans import check_settings
-from asterism.methods.posterior import Mixture, Told, look_at_all, look_once_more, made_sure
+from asterism.methods.posterior import Mixture, look_back
 from asterism.methods.repair import on_their_own, report
 from asterism.methods.starts import (
     check_init,
@@ -102,7 +101,7 @@ def fit_mixture(
         )  # fmt: skip
         models = _starts(em, source, frame, moments, k, settings, start or Start())
         table = in_even_blocks(source)
-        runs = iterate(em, table, models, max_iter=settings.max_iter, look=True)
+        runs = iterate(em, table, models, max_iter=settings.max_iter)
         return _finish(table, em, max(runs, key=_reached), moments.total)
 
 
@@ -159,23 +158,11 @@ def _finish(source: Source, em: EM, run: Run[MixtureModel], total: float) -> Mix
     """Labels and likelihood of the mixture that is returned, in one last pass."""
     model = run.model if run.model.best is None else run.model.best[1]
     mixture = Mixture(em.family, model.weights, model.params)
-    labels, found = _looked(source, em, run, model, mixture)
+    labels, found = map_reduce(source, partial(look_back, mixture))
     _warn_of(source, em, run, found.mass)
     prior = em.family.log_prior(model.params)
     history = [-value / total for value in run.history] + [(found.log_likelihood + prior) / total]
     return MixtureFit(mixture, labels, found.log_likelihood, prior, total, history, run.steps, run.status)
-
-
-def _looked(
-    source: Source, em: EM, run: Run[MixtureModel], model: MixtureModel, mixture: Mixture
-) -> tuple[NDArray[np.int32], Told]:
-    if run.looked is not None and source.whole is not None:
-        return made_sure(mixture, source.whole, None, run.looked)
-    em.prepare(model, source.dtype)
-    look = OneOrAll(
-        partial(look_once_more, mixture, model.log_weights), partial(look_at_all, mixture, model.log_weights)
-    )
-    return map_reduce(source, look)
 
 
 def _warn_of(source: Source, em: EM, run: Run[MixtureModel], mass: Vector) -> None:

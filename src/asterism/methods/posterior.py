@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Matrix, Vector, block_of
+from asterism.data.block import Block, Vector
 from asterism.data.finite import require_finite
 from asterism.data.source import Source
-from asterism.engines.gather import Then, Together
 from asterism.engines.reduce import map_rows, reduce
 from asterism.errors import ParameterError
 from asterism.families.assignment import assign, log_sum
-from asterism.families.base import Array, Family
+from asterism.families.base import Array, Classifying, Family
 from asterism.methods.em import pieces
 
 
@@ -47,6 +46,8 @@ class Mixture:
 
     def scores(self, block: Block) -> Array:
         """(n, k) log pi_c p(x | c)."""
+        if isinstance(self.family, Classifying):
+            return self.family.scores(self.params, self.log_weights, block)
         return np.asarray(self.family.log_density(self.params, block) + self.log_weights)
 
 
@@ -70,54 +71,24 @@ class Told:
 
 def look_back(mixture: Mixture, block: Block) -> tuple[NDArray[np.int32], Told]:
     """Labels of the rows of a block, and what they add up to."""
-    from asterism.kernels.shares import sum_scores
-
-    labels, heights, tops = np.empty(len(block), np.int32), np.empty(len(block)), np.empty(len(block))
-    total = surprise = 0.0
+    family = mixture.family
+    if isinstance(family, Classifying):
+        found = family.classify(mixture.params, mixture.log_weights, block)
+        if found is not None:
+            labels, height, best = found
+            mass = np.bincount(labels, block.weights, mixture.k).astype(np.float64)
+            return labels, Told(height, height - best, mass)
+    labels, height, surprise = np.empty(len(block), np.int32), 0.0, 0.0
     with np.errstate(all="ignore"):  # absent rows may hold anything
         for at, piece in pieces(block):
-            sum_scores(mixture.scores(piece), heights[at], tops[at], labels[at])
+            scores = mixture.scores(piece)
+            labels[at] = scores.argmax(axis=1)
+            heights, tops = log_sum(scores), scores.max(axis=1)
             here, w = piece.weights > 0, piece.weights
-            total += float(w[here] @ heights[at][here])
-            surprise += float(w[here] @ (heights[at] - tops[at])[here])
+            height += float(w[here] @ heights[here])
+            surprise += float(w[here] @ (heights - tops)[here])
     mass = np.bincount(labels, block.weights, mixture.k).astype(np.float64)
-    return labels, Told(total, surprise, mass)
-
-
-def look_once_more(mixture: Mixture, log_weights: Vector, block: Block) -> tuple[NDArray[np.int32], Told]:
-    """``look_back`` by the pass of the steps before it, where the family has one that tells labels too.
-
-    Labels are those of ``look_back``: rows that rounding may have decided are asked again.
-    """
-    look = getattr(mixture.family, "look", None)
-    if look is None:
-        return look_back(mixture, block)
-    return made_sure(mixture, block.rows, block.weights, look(mixture.params, log_weights, block))
-
-
-def look_at_all(mixture: Mixture, log_weights: Vector, rows: Matrix, size: int) -> Together | None:
-    """The same of a table in memory, where the family has a pass over it whose threads take blocks by themselves."""
-    look = getattr(mixture.family, "look_together", None)
-    inner = None if look is None else look(mixture.params, log_weights, rows, size)
-    return None if inner is None else Then(inner, partial(made_sure, mixture, rows, None))
-
-
-def made_sure(
-    mixture: Mixture, rows: Matrix, weights: Vector | None, looked: tuple[Vector, float, float]
-) -> tuple[NDArray[np.int32], Told]:
-    """Labels from notes, rows that rounding may have decided asked again; ``weights`` None: all one."""
-    from asterism.kernels.shares import read_notes
-
-    notes, height, best = looked
-    if not np.isfinite(height):
-        return look_back(mixture, block_of(rows, weights))  # a cell is missing
-    labels, mass = np.empty(len(notes), np.int32), np.zeros(mixture.k)
-    if read_notes(notes, np.empty(0) if weights is None else weights, labels, mass):
-        again = np.flatnonzero(labels < 0)
-        with np.errstate(all="ignore"):  # absent rows may hold anything
-            labels[again] = _labels(mixture, block_of(rows[again]))
-        mass += np.bincount(labels[again], None if weights is None else weights[again], mixture.k)
-    return labels, Told(height, height - best, mass)
+    return labels, Told(height, surprise, mass)
 
 
 def told(mixture: Mixture, source: Source) -> Told:
@@ -156,7 +127,7 @@ def _by_piece(names: tuple[str, ...], f: Callable[[Block], NDArray[Any]], block:
 
 
 def _labels(mixture: Mixture, block: Block) -> NDArray[np.int32]:
-    return np.asarray(mixture.scores(block).argmax(axis=1), np.int32)
+    return look_back(mixture, block)[0]
 
 
 def _shares(mixture: Mixture, block: Block) -> Array:

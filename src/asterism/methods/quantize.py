@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector, block_of
 from asterism.data.finite import require_finite
 from asterism.data.source import Piece, Source
@@ -240,12 +241,9 @@ def _measured(model: Quantizer, names: tuple[str, ...], block: Block) -> tuple[C
 
 
 def _nearest(centers: Centers, block: Block, complete: bool) -> tuple[NDArray[np.int32], float, Vector]:
-    from asterism.kernels.moves import scatter_rows
-
     model = centers if complete and not centers.frame.missing else centers.masked
-    labels, mass = labels_of(model, block), np.zeros(len(centers.offsets))
-    within = scatter_rows(block.rows, block.weights, centers.frame.reference, centers.offsets, labels, mass)
-    return labels, float(within), mass
+    labels = labels_of(model, block)
+    return labels, *_core.scatter(block.rows, block.weights, model.core, labels)
 
 
 def decode(books: Sequence[NDArray[Any]], codes: Any) -> NDArray[Any]:

@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector
+from asterism.families.assignment import present
 from asterism.families.base import Array
 from asterism.families.covariance import Covariances, Repair
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
-from asterism.families.gaussian_statistic import GaussianStatistic, in_form
-from asterism.methods.em import EM, ROUNDING, Expected, MixtureModel
+from asterism.families.gaussian_pass import Components, GaussianParams, GaussianPass, Index
+from asterism.families.gaussian_statistic import GaussianStatistic, GaussianSums, in_form
+from asterism.methods.em import EM, Expected, MixtureModel, has_fallen, has_settled
 from asterism.methods.posterior import Told
-from asterism.methods.repair import repaired
-from asterism.methods.stackpass import Centred, Index, Ready, StackSums
+from asterism.methods.repair import USELESS, repaired
 
 OWN = ("VII", "VVI", "VVV")  # covariances that depend on nothing but a component's own rows
 COMMON = {
@@ -46,6 +46,28 @@ def can_stack(em: EM) -> bool:
     plain = em.assignment == "soft" and em.stop == "likelihood" and not em.accelerated and not em.frozen
     narrow = isinstance(f, GaussianFamily) and len(f.reference) <= NARROW
     return plain and narrow and isinstance(f, GaussianFamily) and f.prior is None and not f.frozen
+
+
+@dataclass(frozen=True, slots=True)
+class StackSums:
+    """What the rows of a block say to all mixtures."""
+
+    totals: Array  # (m, 2) sum w log p(x), and sum w max_c log pi_c p(x | c)
+    inner: GaussianSums  # of all K components
+
+    @property
+    def heights(self) -> Vector:
+        """(m,) sum w log p(x)."""
+        return self.totals[:, 0]
+
+    @property
+    def mass(self) -> Vector:
+        """(K,) N = sum w r."""
+        return self.inner.mass
+
+    def merge(self, other: StackSums) -> StackSums:
+        """Sums add."""
+        return StackSums(self.totals + other.totals, self.inner.merge(other.inner))  # type: ignore[arg-type]  # of one pass
 
 
 @dataclass(frozen=True)
@@ -118,7 +140,7 @@ class Stack:
         means = np.where((mass <= 0)[:, None], family.center, means)
         tied = family.form == "tied"
         scatters = np.add.reduceat(scatters, starts[:-1]) if tied else in_form(scatters, family.form)
-        found = _estimated(family, starts, Centred(mass, means, scatters), None)
+        found = _estimated(family, starts, GaussianStatistic(mass, means, scatters), None)
         nothing, none = np.full(len(moments), -np.inf), np.zeros(len(moments), np.int64)
         return cls(em, tuple(numbers), starts, weights, means, found, nothing, none, rough)
 
@@ -172,10 +194,11 @@ class Stack:
     # --- E ---
 
     @cached_property
-    def _ready(self) -> Ready:
+    def _ready(self) -> GaussianPass:
         f = self.family
-        size = f.size if self.rough else None
-        return Ready(f.form, self.starts, self.weights, self.means, self._factors(), f.reference, size)
+        with np.errstate(divide="ignore"):  # a component without any share
+            components = Components(self.starts, np.log(self.weights), self.means, self._factors())
+        return GaussianPass(components, f.table(single=self.rough), f.form)
 
     def _factors(self) -> Array:
         c = self.covariances
@@ -190,7 +213,8 @@ class Stack:
 
     def summarize(self, block: Block, *, hard: bool = False) -> StackSums:
         """The E-step of a block."""
-        return self._ready.sums(block, hard=hard)
+        block = present(block)
+        return StackSums(*self._ready.summarize(block.rows, block.weights, "hard" if hard else "soft"))
 
     def told(self, sums: StackSums) -> list[Told]:
         """What all mixtures say of a table, from its rows in hard shares."""
@@ -206,9 +230,9 @@ class Stack:
         """The M-step of all; those that have settled, or that a step has led down, arrive."""
         reached = sums.heights
         total = float(sums.mass[: self.starts[1]].sum())
-        fell = reached < self.seen - ROUNDING * np.abs(self.seen)
-        ends = fell | (reached - self.seen <= self.em.tol * total)
-        centred = self._ready.centred(sums, self.family.form)
+        fell = has_fallen(reached, self.seen)
+        ends = fell | has_settled((reached - self.seen) / total, self.em.tol)
+        centred = sums.inner.centred
         after = replace(self._maximised(centred), seen=reached, before=replace(self, before=None, arrived=()))
         arrived, here = list(self.arrived), replace(after, before=None, arrived=())
         for i in np.flatnonzero(ends):
@@ -218,7 +242,7 @@ class Stack:
         after = replace(after._mended(centred.mass), arrived=tuple(arrived))
         return after.only(np.flatnonzero(~ends)) if ends.any() else after
 
-    def _maximised(self, s: Centred) -> Stack:
+    def _maximised(self, s: GaussianStatistic) -> Stack:
         total = np.add.reduceat(s.mass, self.starts[:-1])
         weights = s.mass / np.repeat(total, np.diff(self.starts))
         means = np.where((s.mass <= 0)[:, None], self.means, s.means)
@@ -228,7 +252,7 @@ class Stack:
     def _mended(self, mass: Vector) -> Stack:
         """With components that are of no use put elsewhere (``methods.repair``)."""
         least = np.repeat(
-            1e-8 * np.add.reduceat(mass, self.starts[:-1]) / np.diff(self.starts), np.diff(self.starts)
+            USELESS * np.add.reduceat(mass, self.starts[:-1]) / np.diff(self.starts), np.diff(self.starts)
         )
         doubtful = set(np.searchsorted(self.starts, np.flatnonzero(mass < least), side="right") - 1)
         c = self.covariances
@@ -283,7 +307,7 @@ class Stack:
 
 
 def _estimated(
-    family: GaussianFamily, starts: Index, s: Centred, before: Stack | None
+    family: GaussianFamily, starts: Index, s: GaussianStatistic, before: Stack | None
 ) -> Covariances | tuple[Covariances, ...]:
     """What the structure makes of masses and scatters, mixture by mixture where their components depend on others."""
     structure = family.structure

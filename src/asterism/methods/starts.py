@@ -9,8 +9,6 @@ References
 ----------
 1. Biernacki, Celeux, Govaert (2003), Choosing starting values for the EM algorithm for getting the highest likelihood
    in multivariate Gaussian mixture models. CSDA 41:561-575.
-2. Friedman, Rubin (1967), On some invariant criteria for grouping data. JASA 62:1159-1178.
-3. Tyler, Critchley, Duembgen, Oja (2009), Invariant co-ordinate selection. JRSS B 71:549-592.
 """
 
 from __future__ import annotations
@@ -32,6 +30,7 @@ from asterism.errors import DataError, ParameterError
 from asterism.families.assignment import present
 from asterism.families.base import Array, Compared, Family
 from asterism.methods.coarse import coarse_centers
+from asterism.methods.discriminant import Discriminant, Sphering, hidden_groups, with_common_covariance
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.frame import Frame
 from asterism.methods.kmeans import fit_kmeans, nearest
@@ -39,31 +38,11 @@ from asterism.methods.seeding import sample_rows
 from asterism.stats.moments import ColumnMoments
 
 SHORT = 10  # EM steps of a guess
-LEAST = 1e-8  # variance of a direction, in standard units: below, it is rounding
 ROWS_A_COLUMN = 4  # of a sample that tells which directions have spread
-SPHERED = 2  # guesses where all rows together are round,
-CLEARLY = 0.02  # and how much tighter they must be to be tried, nats a row
+CLEARLY = 0.05  # nats a row: from here on groups in any direction are tried, too
 
-View = Literal["plain", "standard", "sphered"]
+View = Literal["plain", "standard"]
 WARD_ROWS = 1000  # Ward's method looks at all pairs
-
-
-@dataclass(frozen=True)
-class Sphering:
-    """L^-1 (x - mean) of rows whose covariance is L L': no direction is less than another.
-
-    Components of any orientation are the same in any units, and groups may be far apart in a direction in which rows
-    hardly differ. ``LEAST`` keeps directions without spread from being all rounding.
-    """
-
-    mean: Vector  # (d,) in standard units
-    lower: Array  # (d, d) L
-
-    def of(self, standard: Array) -> Array:
-        """(n, d) rows in standard units, so seen."""
-        from scipy.linalg import solve_triangular
-
-        return np.ascontiguousarray(solve_triangular(self.lower, (standard - self.mean).T, lower=True).T)
 
 
 @dataclass(frozen=True)
@@ -88,17 +67,8 @@ class Sample:
 
     @cached_property
     def sphering(self) -> Sphering:
-        """The units in which these rows together are round."""
-        share = self.w / self.w.sum()
-        mean = share @ self.standard
-        about = self.standard - mean
-        covariance = (about * share[:, None]).T @ about + LEAST * np.eye(len(mean))
-        return Sphering(mean, np.linalg.cholesky(covariance))
-
-    @cached_property
-    def sphered(self) -> Array:
-        """(m, d) in these units."""
-        return self.sphering.of(self.standard)
+        """The units in which these rows, in standard units, are round together."""
+        return Sphering.of(self.standard, self.w)
 
     @cached_property
     def complete(self) -> bool:
@@ -111,11 +81,8 @@ class Sample:
 
     def compared(self, view: View = "plain") -> Source:
         """The sample as a table of rows to be compared."""
-        if view == "plain":
-            rows: Any = self.block.rows if self.seen is None else self.seen
-        else:
-            rows = self.standard if view == "standard" else self.sphered
-        return ArraySource(np.asarray(rows), self.w)
+        plain: Any = self.block.rows if self.seen is None else self.seen
+        return ArraySource(np.asarray(plain if view == "plain" else self.standard), self.w)
 
     def seen_by(self, family: Family) -> Sample:
         """The same rows, compared as a family does."""
@@ -148,18 +115,6 @@ def by_kmeans(sample: Sample, k: int, rng: np.random.Generator, *, view: View = 
     seed = int(rng.integers(2**31))
     rows = sample.compared(view)
     return one_hot(nearest(coarse_centers(rows, rows, k, seed), rows), k)
-
-
-def by_tails(sample: Sample, k: int, rng: np.random.Generator) -> Array:
-    """Groups of k-means along the k - 1 directions of sphered rows z with the heaviest tails: a small group is one.
-
-    They are the last axes of sum w |z|^2 z z' (Tyler, Critchley, Duembgen, Oja 2009).
-    """
-    z = sample.sphered
-    weight = sample.w * np.einsum("ij,ij->i", z, z)
-    axes = np.linalg.eigh((z * weight[:, None]).T @ z)[1][:, -max(k - 1, 1) :]
-    rows = ArraySource(np.ascontiguousarray(z @ axes), sample.w)
-    return one_hot(nearest(coarse_centers(rows, rows, k, int(rng.integers(2**31))), rows), k)
 
 
 def by_seeds(sample: Sample, k: int, rng: np.random.Generator) -> Array:
@@ -292,12 +247,13 @@ def check_init(init: str) -> None:
 
 
 def guessed(em: EM, sample: Sample, k: int, init: str, n_starts: int, seed: int) -> list[MixtureModel]:
-    """The best of many guesses after a few steps each, best first."""
+    """``n_starts`` starts; the first of them do not depend on how many more there are."""
     if k == 1:
         return [model_of(em, sample.block, np.ones((len(sample.w), 1)))]
+    rng = np.random.default_rng(seed)
     # On the sample there is no time limit, checkpoint, cluster or progress of its own.
     with engine(n_threads=current().n_threads):
-        return _guessed(em, sample, k, init, n_starts, np.random.default_rng(seed))
+        return [_guessed(em, sample, k, init, rng) for _ in range(n_starts)]
 
 
 def oriented(em: EM, sample: Sample) -> bool:
@@ -306,44 +262,39 @@ def oriented(em: EM, sample: Sample) -> bool:
     return bool(getattr(em.family, "oriented", False)) and d > 1 and m >= ROWS_A_COLUMN * d
 
 
-def tightness(sample: Sample, shares: Array) -> float:
-    """sum_c p_c log p_c - log det W / 2 of groups (m, k) that share one covariance W: the same in any units.
-
-    A row's mean log-likelihood where each is told its group, up to a constant (Friedman, Rubin 1967).
-    """
-    means, mass = means_of(sample, shares)
-    about = sample.standard - shares @ means
-    share = sample.w / sample.w.sum()
-    within = (about * share[:, None]).T @ about + LEAST * np.eye(about.shape[1])
-    p = mass[mass > 0] / mass.sum()
-    return float(p @ np.log(p) - np.log(np.diagonal(np.linalg.cholesky(within))).sum())
-
-
-def _in_sphered_rows(
+def in_any_direction(
     em: EM, sample: Sample, k: int, rng: np.random.Generator, others: list[Array]
-) -> list[Array]:
-    """The groups of k-means where all rows together are round, if they are clearly tighter than others."""
+) -> list[Discriminant]:
+    """Groups of components that share one covariance, as a rule for standard units.
+
+    On a sample that is not the table only where they win clearly more than others in as many steps as a guess gets:
+    the best of many guesses is the best of the sample alone.
+    """
     if not oriented(em, sample):
         return []
-    tried = [by_kmeans(sample, k, rng, view="sphered") for _ in range(SPHERED)] + [by_tails(sample, k, rng)]
-    best = max(tried, key=partial(tightness, sample))
-    clearly = tightness(sample, best) > CLEARLY + max(tightness(sample, shares) for shares in others)
-    return [best] if clearly else []
+    w, rows, sphering = sample.w, sample.standard, sample.sphering
+    z = sphering.sphered(rows)
+    hidden, height = hidden_groups(z, w, k, rng)
+    if not sample.whole:
+        known = max(with_common_covariance(z, w, shares.T, SHORT)[1] for shares in others)
+        if height < known + CLEARLY:
+            return []
+    found = sphering.undone(hidden)
+    return [found.ordered(along(means_of(sample, one_hot(found.labels(rows), len(found.heights)))[0]))]
 
 
-def _guessed(
-    em: EM, sample: Sample, k: int, init: str, n_starts: int, rng: np.random.Generator
-) -> list[MixtureModel]:
+def _guessed(em: EM, sample: Sample, k: int, init: str, rng: np.random.Generator) -> MixtureModel:
+    """The best of several guesses after a few steps each, and after moves."""
     from asterism.methods.splitmerge import improved
 
     kinds = GUESSES[init]
-    tries = max(2, n_starts) if len(kinds) == 1 else max(1, n_starts)
-    guesses = [guess(sample, k, rng) for _ in range(tries) for guess in kinds]
+    guesses = [guess(sample, k, rng) for _ in range(2 if len(kinds) == 1 else 1) for guess in kinds]
     if init == "auto":
-        guesses += _in_sphered_rows(em, sample, k, rng, guesses)
+        found = in_any_direction(em, sample, k, rng, guesses)
+        guesses += [one_hot(each.labels(sample.standard), k) for each in found]
     models = [model_of(em, sample.block, in_order(sample, shares)) for shares in guesses]
-    best = short_runs(em, sample.source(), models, SHORT)[:n_starts]
-    return [improved(em, sample, best[0]), *best[1:]] if em.assignment == "soft" else best
+    best = short_runs(em, sample.source(), models, SHORT)[0]
+    return improved(em, sample, best) if em.assignment == "soft" else best
 
 
 def short_runs(em: EM, source: Source, models: list[MixtureModel], steps: int) -> list[MixtureModel]:

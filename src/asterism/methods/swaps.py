@@ -4,7 +4,7 @@ For each candidate and each medoid a step finds what the exchange of the two wou
 
     J = sum_i w_i d(x_i, medoid of i)
 
-measured on every row of the table (``kernels.swap``), and makes the best exchange if that lowers J. It has settled
+measured on every row of the table (``core/medoids.cpp``), and makes the best exchange if that lowers J. It has settled
 when every candidate was looked at since the last exchange. Batches are fixed, so threads decide nothing.
 
 References
@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.distances.base import Fitted
 from asterism.errors import DataError
@@ -102,16 +103,14 @@ class Swaps:
 
     def summarize(self, model: Search, block: Block) -> Changes:
         """Look at every row of a block for every exchange."""
-        from asterism.kernels.swap import add_changes, nearest_two
-
         n, k = len(block), len(model.medoids)
         labels, near, second = np.empty(n, np.int32), np.empty(n), np.empty(n)
-        nearest_two(self.fitted.tile(block.rows, model.to_medoids), labels, near, second)
+        _core.nearest_two(self.fitted.tile(block.rows, model.to_medoids), labels, near, second)
         joins, leaves = np.zeros(len(model.batch)), np.zeros((k, len(model.batch)))
         for a in range(0, n, STRIP):
             b = a + STRIP
             tile = self.fitted.tile(block.rows[a:b], model.to_batch)
-            add_changes(tile, labels[a:b], near[a:b], second[a:b], block.weights[a:b], joins, leaves)
+            _core.add_changes(tile, labels[a:b], near[a:b], second[a:b], block.weights[a:b], joins, leaves)
         near[block.weights == 0] = 0.0
         cost = float(block.weights @ near)
         if not (np.isfinite(joins).all() and np.isfinite(cost)):

@@ -21,25 +21,22 @@ from asterism.engines.context import current, engine
 from asterism.engines.reduce import reduce
 from asterism.families.base import Array, Collapsible
 from asterism.methods.coarse import coarse_centers
+from asterism.methods.discriminant import Discriminant
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.encoding import standard_encoding
 from asterism.methods.frame import Frame
 from asterism.methods.lloyd import Centers, labels_of
 from asterism.methods.starts import (
-    CLEARLY,
     GUESSES,
     Sample,
-    Sphering,
     along,
     expected_of,
+    in_any_direction,
     in_order,
     means_of,
-    nearest_of,
     one_hot,
-    oriented,
     short_runs,
     started,
-    tightness,
 )
 
 ENOUGH = 2.0  # rows a parameter: with fewer, a sample is too small
@@ -56,25 +53,71 @@ def too_small(em: EM, sample: Sample, k: int) -> bool:
 def guessed_on_table(
     em: EM, source: Source, frame: Frame, sample: Sample, k: int, init: str, n_starts: int, seed: int
 ) -> list[MixtureModel]:
-    """``n_starts`` starts, the best first."""
+    """``n_starts`` starts; the first of them do not depend on how many more there are."""
     rng = np.random.default_rng(seed)
     now = current()
     here = {name: getattr(now, name) for name in ("n_threads", "dask", "memory", "time_limit", "progress")}
     with engine(**here):  # but no checkpoint: that is of EM's own steps
-        if init in ("auto", "kmeans"):
-            views = _views(source, sample, init)
-            seeds = [int(rng.integers(2**31)) for _ in range(n_starts)]
-            groups = [_groups(view, k, each) for each in seeds for view in views]
-            if init == "auto" and oriented(em, sample):
-                more = _groups(_sphered_view(frame, sample), k, int(rng.integers(2**31)))
-                tight = [tightness(sample, each.shares(sample)) for each in (more, *groups)]
-                groups += [more] if tight[0] > CLEARLY + max(tight[1:]) else []
-            models = [started(em, reduce(source, partial(_grouped, em, each))) for each in groups]
-        else:
-            guesses = [in_order(sample, GUESSES[init][0](sample, k, rng)) for _ in range(n_starts)]
-            found = [means_of(sample, shares) for shares in guesses]
-            models = [from_centers(em, source, frame, sample, means[mass > 0], k) for means, mass in found]
-        return models if len(models) == n_starts else short_runs(em, source, models, STEPS)[:n_starts]
+        table = Table(em, source, frame, sample, k)
+        return [table.start(init, rng) for _ in range(n_starts)]
+
+
+def from_centers(
+    em: EM, source: Source, frame: Frame, sample: Sample, centers: Array, k: int
+) -> MixtureModel:
+    """Rows of the table to the nearest of up to k centres, in standard units from the reference."""
+    table = Table(em, source, frame, sample, k)
+    return table.model(table.divided(nearest_to(centers)))
+
+
+Groups = Callable[[Block], NDArray[np.int32]]  # (n,) labels of the rows of a block
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, and a sample that is too small."""
+
+    em: EM
+    source: Source
+    frame: Frame
+    sample: Sample
+    k: int
+
+    def start(self, init: str, rng: np.random.Generator) -> MixtureModel:
+        """The model of groups of the table; of several kinds of groups, the best after a few steps."""
+        models = [self.model(groups) for groups in self._grouped(init, rng)]
+        return models[0] if len(models) == 1 else short_runs(self.em, self.source, models, STEPS)[0]
+
+    def model(self, groups: Groups) -> MixtureModel:
+        """The M-step of groups."""
+        return started(self.em, reduce(self.source, partial(_expected, self.em, self.k, groups)))
+
+    def divided(self, rule: Discriminant) -> Groups:
+        """Groups by a rule for standard units; a missing cell is taken for the column's mean."""
+        mean = np.average(self.sample.standard, axis=0, weights=self.sample.w)
+        return partial(_divided, self.frame.reference, self.sample.unit, mean, rule)
+
+    def _grouped(self, init: str, rng: np.random.Generator) -> list[Groups]:
+        em, sample, k = self.em, self.sample, self.k
+        if init not in ("auto", "kmeans"):
+            means, mass = means_of(sample, in_order(sample, GUESSES[init][0](sample, k, rng)))
+            return [self.divided(nearest_to(means[mass > 0]))]
+        seed = int(rng.integers(2**31))
+        groups = [_by_kmeans(view, k, seed) for view in self._views(init)]
+        if init == "auto":
+            plain = [one_hot(each(sample.block), k) for each in groups]
+            groups += [self.divided(rule) for rule in in_any_direction(em, sample, k, rng, plain)]
+        return groups
+
+    def _views(self, init: str) -> list[View]:
+        """The table as it is; and with columns of one spread, where they differ."""
+        plain = View(self.source, self.sample.source(), self.sample.unit, np.asarray)
+        spread = self.sample.unit[np.ptp(self.sample.y, axis=0) > 0]
+        if init == "kmeans" or not len(spread) or spread.max() <= ALIKE * spread.min():
+            return [plain]
+        encoding = standard_encoding(self.source)
+        table, some = (EncodedSource(each, encoding) for each in (self.source, plain.sample))
+        return [plain, View(table, some, np.ones(encoding.width), encoding.encode)]
 
 
 @dataclass(frozen=True)
@@ -87,65 +130,30 @@ class View:
     seen: Callable[[Matrix], Matrix]  # rows of the table as they stand, so seen
 
 
-def _views(source: Source, sample: Sample, init: str) -> list[View]:
-    """The table as it is; and with columns of one spread, where they differ."""
-    plain = View(source, sample.source(), sample.unit, np.asarray)
-    spread = sample.unit[np.ptp(sample.y, axis=0) > 0]
-    if init == "kmeans" or not len(spread) or spread.max() <= ALIKE * spread.min():
-        return [plain]
-    encoding = standard_encoding(source)
-    table, some = (EncodedSource(each, encoding) for each in (source, plain.sample))
-    return [plain, View(table, some, np.ones(encoding.width), encoding.encode)]
-
-
-def _sphered_view(frame: Frame, sample: Sample) -> View:
-    """Rows in units in which all together are round; groups of the sample do for a start."""
-    table = sample.compared("sphered")
-    seen = partial(_sphered, frame.reference, sample.unit, sample.sphering)
-    return View(table, table, np.ones(table.n_columns), seen)
-
-
-def _sphered(reference: Vector, unit: Vector, sphering: Sphering, rows: Matrix) -> Matrix:
-    with np.errstate(all="ignore"):  # absent rows may hold anything
-        standard = (rows - reference) / unit
-    return sphering.of(np.where(np.isfinite(standard), standard, sphering.mean))
-
-
-@dataclass(frozen=True)
-class Groups:
+def _by_kmeans(view: View, k: int, seed: int) -> Groups:
     """Groups of k-means, numbered as those of samples are."""
-
-    centers: Centers
-    seen: Callable[[Matrix], Matrix]  # rows of the table as they stand, as k-means saw them
-
-    def labels(self, block: Block) -> NDArray[np.int32]:
-        """(n,) the nearest centre."""
-        return labels_of(self.centers, block_of(self.seen(block.rows), block.weights))
-
-    def shares(self, sample: Sample) -> Array:
-        """(m, k) all of a row of the sample to its group."""
-        return one_hot(self.labels(sample.block), len(self.centers.offsets))
-
-
-def _groups(view: View, k: int, seed: int) -> Groups:
     centers = coarse_centers(view.table, view.sample, k, seed)
-    return Groups(Centers(centers.frame, centers.offsets[along(centers.offsets / view.unit)]), view.seen)
+    ordered = Centers(centers.frame, centers.offsets[along(centers.offsets / view.unit)])
+    return partial(_nearest, ordered, view.seen)
 
 
-def _grouped(em: EM, groups: Groups, block: Block) -> Expected:
-    """What the groups of a block add up to."""
-    return expected_of(em, one_hot(groups.labels(block), len(groups.centers.offsets)), block)
+def _nearest(centers: Centers, seen: Callable[[Matrix], Matrix], block: Block) -> NDArray[np.int32]:
+    return labels_of(centers, block_of(seen(block.rows), block.weights))
 
 
-def from_centers(
-    em: EM, source: Source, frame: Frame, sample: Sample, centers: Array, k: int
-) -> MixtureModel:
-    """Rows of the table to the nearest of up to k centres, in standard units from the reference."""
-    return started(em, reduce(source, partial(_nearest, em, frame.reference, sample.unit, centers, k)))
+def nearest_to(centers: Array) -> Discriminant:
+    """The rule by which a row belongs to the nearest of some centres."""
+    return Discriminant(centers, -0.5 * (centers**2).sum(axis=1))
 
 
-def _nearest(em: EM, reference: Vector, unit: Vector, centers: Array, k: int, block: Block) -> Expected:
+def _divided(
+    reference: Vector, unit: Vector, mean: Vector, rule: Discriminant, block: Block
+) -> NDArray[np.int32]:
     with np.errstate(all="ignore"):  # absent rows may hold anything
-        y = (block.rows - reference) / unit
-        labels = nearest_of(np.where(np.isnan(y), 0.0, y), centers)
-    return expected_of(em, one_hot(labels, k), block)
+        standard = (block.rows - reference) / unit
+    return rule.labels(np.where(np.isfinite(standard), standard, mean))
+
+
+def _expected(em: EM, k: int, groups: Groups, block: Block) -> Expected:
+    """What the groups of a block add up to."""
+    return expected_of(em, one_hot(groups(block), k), block)

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.data.finite import require_finite
 from asterism.engines.reduce import reduce
@@ -178,11 +179,9 @@ def center_silhouettes(
 
     0 where a row is at two centres at once; NaN for absent rows.
     """
-    from asterism.kernels.distance import distances_block
-
     n, k = len(block), len(centers)
-    distance = np.empty((n, k))
-    distances_block(block.rows, reference, centers, distance)
+    distance = _core.squared_distances(block.rows, reference, centers)
+    np.sqrt(distance, out=distance)
     rows = np.arange(n)
     group = np.maximum(codes, 0)
     own = distance[rows, group]

@@ -26,6 +26,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.data.finite import require_finite
 from asterism.distances.base import Fitted
@@ -41,7 +42,7 @@ Form = Literal["full", "centroid"]
 Sums = NDArray[np.float64]  # (rows, k) sum of w d(row, x) over the rows x of each group
 
 ROWS = 1024  # of a tile
-COLUMNS = 256  # of a tile: one pack of lanes; ROWS x COLUMNS dissimilarities are 2 MB, and read back at once
+COLUMNS: int = _core.PACK  # of a tile; ROWS x COLUMNS dissimilarities are 2 MB, and read back at once
 MOST_ROWS = 100_000  # n x n beyond this is not what a default should do
 
 
@@ -182,21 +183,14 @@ def points_of(
 
 def add_sums(fitted: Fitted, rows: Any, points: Points, out: Sums) -> None:
     """out[i, g] += sum of w d(i, j) over the points of group g, a tile of rows at a time."""
-    from asterism.kernels.silhouette import add_euclidean_sums, add_group_sums
-
     runs = (points.weights, points.starts, points.groups)
-    if (
-        type(fitted) is FittedNorm
-        and fitted.p == 2.0
-        and not points.points.missing
-        and not np.isnan(rows.sum())
-    ):
+    if type(fitted) is FittedNorm and fitted.p == 2.0:
         # The usual case, in one loop: half the time of a tile that is written and read again.
-        add_euclidean_sums(rows, points.points.packs[0], fitted.root, *runs, out)
+        _core.add_euclidean_sums(rows, points.points, fitted.root, *runs, out)
         return
     for a in range(0, len(rows), ROWS):
         tile = fitted.tile(rows[a : a + ROWS], points.points)
-        add_group_sums(tile, *runs, out[a : a + ROWS])
+        _core.add_group_sums(tile, *runs, out[a : a + ROWS])
 
 
 def silhouettes(sums: Sums, groups: NDArray[Any], mass: Vector) -> Vector:

@@ -21,7 +21,7 @@ from asterism.groups.model import GroupModel
 
 LONGEST = 80  # characters of a name or a level that a report shows
 PARAGRAPH = 2000  # characters of anything else
-PACKAGES = ("asterism", "numpy", "scipy", "numba", "pyarrow", "plotly")
+PACKAGES = ("asterism", "numpy", "scipy", "scikit-learn", "pyarrow", "plotly")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from asterism.choose.choose import Choice, decided
 from asterism.choose.families import rows_enough
 from asterism.choose.rows import draw, spread_in_cells
 from asterism.choose.sweep import Cell, Cells
+from asterism.choose.tabulate import Question
 from asterism.data.encode import EncodedSource
 from asterism.data.source import ArraySource, Source
 from asterism.engines.context import current, engine
@@ -52,7 +53,7 @@ def in_all_columns(encoded: EncodedSource, ks: Sequence[int], seed: int) -> Choi
         if min(cells.values(), key=lambda cell: cell.bic).k == 1:
             return None
         wanted = frozenset({"bic", "icl"})
-        choice = decided(encoded, moments, drawn, cells, ks, wanted, "gaussian", seed)
+        choice = decided(encoded, moments, drawn, cells, Question(ks, wanted, seed=seed))
     return choice if choice.k > 1 and choice.confidence >= SURE else None
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from asterism.choose.choose import Choice
 from asterism.choose.rows import Rows, draw
 from asterism.choose.sweep import Candidate, Cell, Cells, Together, merged_shares, split_shares, sweep
-from asterism.choose.tabulate import measured
+from asterism.choose.tabulate import Question, measured
 from asterism.choose.verdict import Evidence, judge
 from asterism.data.columns import Column
 from asterism.data.source import ArraySource, Piece, Source
@@ -51,9 +51,8 @@ def choose_mixed(used: Source, plan: Plan, ks: Sequence[int], seed: int) -> Choi
             cells = _handed_on(table, cells, seed)
         best = min(cells.values(), key=_icl)
         rows = Rows(drawn.x, drawn.weights)
-        criteria, picks = measured(
-            rows, cells, ks, frozenset({"bic", "icl"}), best, best.mixture.family, seed, None, None
-        )
+        question = Question(ks, frozenset({"bic", "icl"}), best.mixture.family, seed)
+        criteria, picks = measured(rows, cells, best, question)
         found = judge(
             Evidence(
                 ks=tuple(ks), picks=picks, groups=None, components=best.k, weakest=0.0, walk=False,

@@ -33,13 +33,6 @@ class Task:
     plan: Plan
     settings: dict[str, Any]  # method, scale, seed, missing
 
-    @property
-    def kind(self) -> str:
-        """Of the table, by which ``kernels.ahead`` knows what the search will call."""
-        if self.plan.families:
-            return "mixed"
-        return "gaps" if self.used is self.source and any(self.holes) else "numbers"
-
 
 def task_of(
     table: Any,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 
 Table = NDArray[np.float64]
@@ -37,10 +38,9 @@ class GroupMoments:
     @classmethod
     def of(cls, block: Block, codes: NDArray[Any], k: int, reference: Vector) -> GroupMoments:
         """Of a block whose rows are in groups ``codes``; those of absent rows may be anything."""
-        from asterism.kernels.silhouette import group_moments
-
         table, mass = np.zeros((3, k, block.rows.shape[1])), np.zeros(k)
-        group_moments(block.rows, block.weights, codes.astype(np.int64), reference, table, mass)
+        rows = np.ascontiguousarray(block.rows)
+        _core.group_moments(rows, block.weights, codes.astype(np.int64), reference, table, mass)
         return cls(mass, *table)
 
     def merge(self, other: GroupMoments) -> GroupMoments:
