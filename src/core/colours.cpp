@@ -23,7 +23,7 @@ struct ColourLists {
 struct ColoursKernels {
   void (*add_colours)(Pixels pixels, int bits, double* sums);
   long (*list_candidates)(Points codes, const int64_t* cells, long count, int bits, int32_t* starts, int32_t* lists);
-  double (*encode[3])(Pixels pixels, ColourLists index, void* labels, double* mass);  // by the size of a label
+  double (*encode)(Pixels pixels, ColourLists index, int32_t* labels, double* mass);
   long (*split)(Points points, long k, double* centers);
 };
 DECLARE_VARIANTS(ColoursKernels, colours_kernels)
@@ -108,8 +108,7 @@ long list_candidates(Points codes, const int64_t* cells, long count, int bits, i
 // --- nearest codes ---
 
 // argmin_c ||x - c||^2, the first among equals; returns sum w min ||x - c||^2
-template <int D, class Label>
-double encode_channels(Pixels pixels, const ColourLists& index, Label* labels, double* mass) {
+template <int D> double encode_channels(Pixels pixels, const ColourLists& index, int32_t* labels, double* mass) {
   double squares = 0;
   for (long i = 0; i < pixels.n; i++) {
     double x[4] = {};
@@ -131,20 +130,18 @@ double encode_channels(Pixels pixels, const ColourLists& index, Label* labels, d
       nearest = total < best ? c : nearest;
       best = minimum(total, best);
     }
-    labels[i] = Label(nearest);
+    labels[i] = nearest;
     mass[nearest] += pixels.weights[i];
     squares += pixels.weights[i] * best;
   }
   return squares;
 }
 
-template <class Label>
-double encode(Pixels pixels, ColourLists index, void* labels, double* mass) {
-  Label* out = static_cast<Label*>(labels);
-  return pixels.d == 1   ? encode_channels<1>(pixels, index, out, mass)
-         : pixels.d == 2 ? encode_channels<2>(pixels, index, out, mass)
-         : pixels.d == 3 ? encode_channels<3>(pixels, index, out, mass)
-                         : encode_channels<4>(pixels, index, out, mass);
+double encode(Pixels pixels, ColourLists index, int32_t* labels, double* mass) {
+  return pixels.d == 1   ? encode_channels<1>(pixels, index, labels, mass)
+         : pixels.d == 2 ? encode_channels<2>(pixels, index, labels, mass)
+         : pixels.d == 3 ? encode_channels<3>(pixels, index, labels, mass)
+                         : encode_channels<4>(pixels, index, labels, mass);
 }
 
 // --- parts of equal spread ---
@@ -210,8 +207,7 @@ long split(Points points, long k, double* centers) {
 }
 
 }  // namespace
-const ColoursKernels colours_kernels = {
-    add_colours, list_candidates, {encode<uint8_t>, encode<uint16_t>, encode<uint32_t>}, split};
+const ColoursKernels colours_kernels = {add_colours, list_candidates, encode, split};
 }  // namespace ISA
 
 #else
@@ -257,28 +253,23 @@ void bind_colours(nb::module_& m) {
       },
       "codes"_a, "cells"_a, "bits"_a, "starts"_a, "lists"_a, Released(),
       "The codes that can be nearest in each of some cells, lowest first; returns how long the lists are together.");
-  auto define_encode = [&]<class L>(L, int size) {
-    m.def(
-        "encode_colours",
-        [&kernels, size](Bytes rows, Weights weights, In<double, 2> codes, Numbers slots, Numbers starts, Numbers lists,
-                         Out<L, 1> labels, Out<double, 1> mass) {
-          const Pixels pixels = pixels_of(rows, weights);
-          const long k = long(codes.shape(0)), end = long(lists.size()), ends = long(starts.size());
-          const ColourLists index = {codes.data(), slots.data(), starts.data(), lists.data(),
-                                     bits_of(slots.size(), pixels.d)};
-          require(k > 0 && codes.shape(1) == 4 && mass.size() == size_t(k), "codes must be (k, 4), mass (k,)");
-          require(labels.size() == size_t(pixels.n), "labels and rows must be of one length");
-          require(all_inside(slots.data(), long(slots.size()), 0, ends - 1), "a slot has no list");
-          require(all_inside(lists.data(), end, 0, k), "a list has a code that is not there");
-          require(all_inside(starts.data(), ends, 0, end + 1), "a list is outside the lists");
-          return kernels.encode[size](pixels, index, labels.data(), mass.data());
-        },
-        "rows"_a, "weights"_a, "codes"_a, "slots"_a, "starts"_a, "lists"_a, "labels"_a, "mass"_a, Released(),
-        "labels = the nearest code of every colour, mass += their weights; returns sum w ||x - c||^2.");
-  };
-  define_encode(uint8_t(), 0);
-  define_encode(uint16_t(), 1);
-  define_encode(uint32_t(), 2);
+  m.def(
+      "encode_colours",
+      [&kernels](Bytes rows, Weights weights, In<double, 2> codes, Numbers slots, Numbers starts, Numbers lists,
+                 Out<int32_t, 1> labels, Out<double, 1> mass) {
+        const Pixels pixels = pixels_of(rows, weights);
+        const long k = long(codes.shape(0)), end = long(lists.size()), ends = long(starts.size());
+        const ColourLists index = {codes.data(), slots.data(), starts.data(), lists.data(),
+                                   bits_of(slots.size(), pixels.d)};
+        require(k > 0 && codes.shape(1) == 4 && mass.size() == size_t(k), "codes must be (k, 4), mass (k,)");
+        require(labels.size() == size_t(pixels.n), "labels and rows must be of one length");
+        require(all_inside(slots.data(), long(slots.size()), 0, ends - 1), "a slot has no list");
+        require(all_inside(lists.data(), end, 0, k), "a list has a code that is not there");
+        require(all_inside(starts.data(), ends, 0, end + 1), "a list is outside the lists");
+        return kernels.encode(pixels, index, labels.data(), mass.data());
+      },
+      "rows"_a, "weights"_a, "codes"_a, "slots"_a, "starts"_a, "lists"_a, "labels"_a, "mass"_a, Released(),
+      "labels = the nearest code of every colour, mass += their weights; returns sum w ||x - c||^2.");
   m.def(
       "split_points",
       [&kernels](In<double, 2> points, Weights weights, Out<double, 2> centers) {

@@ -1,8 +1,7 @@
 // exp and log of simd.hpp over arrays: so that tests can hold them to their accuracy.
 #include "variants.hpp"
 
-template <class T>
-using Elementwise = void (*)(const T* x, T* out, long n);
+template <class T> using Elementwise = void (*)(const T* x, T* out, long n);
 struct ExponentialKernels {
   Elementwise<float> exp_float, log_float;
   Elementwise<double> exp_double, log_double;
@@ -28,8 +27,7 @@ struct Log {
   }
 };
 
-template <class T, class Function>
-void apply(const T* x, T* out, long n) {
+template <class T, class Function> void apply(const T* x, T* out, long n) {
   for (long i = 0; i < n; i += LANES<T>)
     store_some<T>(out + i, Function::template of<T>(load_some(x + i, n - i)), n - i);
 }

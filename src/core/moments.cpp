@@ -14,10 +14,9 @@
 // as if it had; where that gives no number, once more with masks.
 #include "variants.hpp"
 
-// table (7, d) out: weight, mean, rest of the mean, scatter, low, high, number of cells
-// found (3,) out: rows of weight above 0; row and column of the first infinite cell, -1 where there is none
+// table (7, d) out: weight, mean, rest of the mean, scatter, low, high, number of cells; returns the rows that count
 template <class T>
-using ColumnMoments = void (*)(const T* rows, const double* weights, long n, long d, double* table, long* found);
+using ColumnMoments = long (*)(const T* rows, const double* weights, long n, long d, double* table);
 struct MomentsKernels {
   ColumnMoments<float> of_floats;
   ColumnMoments<double> of_doubles;
@@ -34,11 +33,11 @@ namespace {
 constexpr int L = LANES<double>, PARTS = 4, SPAN = PARTS * L;  // lanes that are added up together
 constexpr long RUN = 64;                                       // measured: longer runs are no faster
 constexpr long HEAD = 128;                                     // rows that give the first mean, at least: convention
+constexpr int MOST_PASSES = 4;  // derived: the second is about a mean; more would be about sums that overflow
 constexpr double INF = __builtin_inf();
 enum Sum { WEIGHT, FIRST, SECOND, SUMS };  // of w, w y, w y^2
 
-template <class T>
-struct Columns {
+template <class T> struct Columns {
   const T* rows;
   const double* weights;
   long n, d;
@@ -68,8 +67,7 @@ struct Totals {
 };
 
 // a becomes the rounded sum; returned is exactly what rounding took from it (Knuth)
-template <class V>
-INLINE V add(V& a, V b) {
+template <class V> INLINE V add(V& a, V b) {
   const V sum = a + b, c = sum - a, lost = (a - (sum - c)) + (b - c);
   a = sum;
   return lost;
@@ -80,8 +78,7 @@ INLINE Vec<double> load_cells(const float* p) {
 }
 
 // The cells of one span over some steps
-template <class T>
-struct Cells {
+template <class T> struct Cells {
   const T* first;
   long stride, steps;
   const double* origin;  // (SPAN,)
@@ -100,8 +97,7 @@ INLINE void add_run(Totals& totals, long lane, const Vec<double>* run, Vec<doubl
 }
 
 // A run without masks, all of one weight; false, and nothing added, where a sum is no number
-template <class T>
-bool add_plain(const Cells<T>& cells, double weight, Totals& totals, long lane) {
+template <class T> bool add_plain(const Cells<T>& cells, double weight, Totals& totals, long lane) {
   Vec<double> first[PARTS] = {}, second[PARTS] = {}, low[PARTS], high[PARTS], origin[PARTS];
   UNROLL for (int p = 0; p < PARTS; p++) {
     origin[p] = load(cells.origin + p * L);
@@ -126,8 +122,7 @@ bool add_plain(const Cells<T>& cells, double weight, Totals& totals, long lane) 
 }
 
 // A run with masks; weights (steps, SPAN), 0 where a row is absent
-template <class T>
-void add_masked(const Cells<T>& cells, const double* weights, Totals& totals, long lane) {
+template <class T> void add_masked(const Cells<T>& cells, const double* weights, Totals& totals, long lane) {
   for (int p = 0; p < PARTS; p++) {
     const Vec<double> origin = load(cells.origin + p * L);
     Vec<double> run[SUMS] = {}, low = splat(INF), high = splat(-INF), count = {};
@@ -209,26 +204,14 @@ bool write_columns(Totals& totals, const Layout& at, long d, double* origin, dou
   return near;
 }
 
-template <class T>
-void find_infinite(const Columns<T>& x, long j, long* found) {
-  const long last = found[1] < 0 ? x.n : found[1];
-  for (long i = 0; i < last; i++)
-    if (x.weights[i] > 0 && __builtin_isinf(x.rows[i * x.d + j])) {
-      found[1] = i, found[2] = j;
-      return;
-    }
-}
-
-template <class T>
-void column_moments(const T* rows, const double* weights, long n, long d, double* table, long* found) {
-  if (d == 0) return;
+template <class T> long column_moments(const T* rows, const double* weights, long n, long d, double* table) {
   long counted = 0, equal = 0;
   for (long i = 0; i < n; i++) {
     counted += weights[i] > 0;
     equal += weights[i] == weights[0];
   }
   const Columns<T> x = {rows, weights, n, d, counted == n && equal == n};
-  found[0] = counted, found[1] = found[2] = -1;
+  if (d == 0) return counted;
   Scratch<double> origin(d, 0);
   for (long j = 0; j < d; j++)
     for (long i = 0; i < n; i++)
@@ -243,10 +226,9 @@ void column_moments(const T* rows, const double* weights, long n, long d, double
     return write_columns(totals, at, d, origin, table);
   };
   pass(maximum(n / 16, minimum(n, HEAD)));
-  while (!pass(n)) {
+  for (int i = 0; i < MOST_PASSES && !pass(n); i++) {
   }
-  for (long j = 0; j < d; j++)
-    if (table[6 * d + j] < double(found[0])) find_infinite(x, j, found);
+  return counted;
 }
 
 }  // namespace
@@ -256,30 +238,20 @@ const MomentsKernels moments_kernels = {column_moments<float>, column_moments<do
 #else
 #include "border.hpp"
 
-template <class T>
-static nb::tuple run(ColumnMoments<T> kernel, In<T, 2> rows, In<double, 1> weights, Out<double, 2> table) {
-  const size_t n = rows.shape(0), d = rows.shape(1);
-  require(weights.size() == n, "rows and weights must be of one length");
-  require(table.shape(0) == 7 && table.shape(1) == d, "table must be (7, d)");
-  long found[3] = {0, -1, -1};
-  {
-    nb::gil_scoped_release released;
-    kernel(rows.data(), weights.data(), long(n), long(d), table.data(), found);
-  }
-  return nb::make_tuple(found[0], found[1], found[2]);
-}
-
 void bind_moments(nb::module_& m) {
   const MomentsKernels& kernels = CHOSEN(MomentsKernels, moments_kernels);
   auto define = [&]<class T>(ColumnMoments<T> kernel) {
     m.def(
         "column_moments",
         [kernel](In<T, 2> rows, In<double, 1> weights, Out<double, 2> table) {
-          return run<T>(kernel, rows, weights, table);
+          const size_t n = rows.shape(0), d = rows.shape(1);
+          require(weights.size() == n, "rows and weights must be of one length");
+          require(table.shape(0) == 7 && table.shape(1) == d, "table must be (7, d)");
+          return kernel(rows.data(), weights.data(), long(n), long(d), table.data());
         },
-        "rows"_a, "weights"_a, "table"_a,
+        "rows"_a, "weights"_a, "table"_a, Released(),
         "table (7, d) becomes weight, mean, rest of the mean, scatter, low, high and number of the observed cells.\n"
-        "Returns the rows of weight above 0, and row and column of the first infinite cell (-1 for none).");
+        "Returns how many rows have a weight above 0.");
   };
   define(kernels.of_floats);
   define(kernels.of_doubles);

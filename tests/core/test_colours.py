@@ -44,7 +44,7 @@ def test_the_nearest_code_is_found_in_cells_seen_and_not_seen(seed, n, d, k):
     rows, weights = pixels(seed, n, d)
     codes = np.random.default_rng(seed).uniform(0, 255, (k, d)).round(1)
     index = ColourIndex.of(codes, np.unique(cells_of(rows[: n // 2])))
-    labels, mass = np.empty(n, np.min_scalar_type(k - 1)), np.zeros(k)
+    labels, mass = np.empty(n, np.int32), np.zeros(k)
     squares = _core.encode_colours(
         rows, weights, index.codes, index.slots, index.starts, index.lists, labels, mass
     )
@@ -87,7 +87,7 @@ def test_lists_that_lead_outside_are_refused():
     rows, weights = pixels(0, 5, 1)
     codes, slots = np.zeros((3, 4)), np.zeros(256, np.int32)
     starts, lists = np.array([0, 2], np.int32), np.array([0, 2], np.int32)
-    labels, mass = np.empty(5, np.uint8), np.zeros(3)
+    labels, mass = np.empty(5, np.int32), np.zeros(3)
 
     def encode(slots=slots, starts=starts, lists=lists, codes=codes):
         _core.encode_colours(rows, weights, codes, slots, starts, lists, labels, mass)

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from asterism.families.gaussian_params import GaussianParams
 
 from asterism.choose.null import Steps
 from asterism.data.block import Block, block_of
@@ -37,6 +37,7 @@ from asterism.families.assignment import present
 from asterism.families.categorical import count_levels
 from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
+from asterism.families.gaussian_pass import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic
 from asterism.families.student import StudentFamily, StudentParams, StudentStatistic
 from asterism.groups import model as groups
@@ -255,7 +256,7 @@ def stack(d: int) -> Stack:
 @cache
 def network(d: int) -> Network:
     sizes = (d, 3, 1, 3, d)
-    count = sum((a + 1) * b for a, b in zip(sizes, sizes[1:], strict=False))
+    count = sum((a + 1) * b for a, b in pairwise(sizes))
     return Network(sizes, np.zeros(d), 1.0, np.cos(np.arange(count)))
 
 
@@ -460,7 +461,7 @@ CASES = [
          scales=plain_scales, view=lambda statistic: statistic.centred),
     Case("student", "families.student.StudentStatistic", student_statistic, scales=plain_scales),
     Case("expected", "methods.em.Expected", expected, scales=plain_scales, view=centred),
-    Case("sums of a stack", "methods.stackpass.StackSums",
+    Case("sums of a stack", "methods.stack.StackSums",
          lambda block: stack(width(block)).summarize(tame(block)), scales=plain_scales,
          view=lambda sums: (sums.mass, sums.heights)),
     Case("likelihood", "methods.posterior.Told",

@@ -42,7 +42,7 @@ def classes_that_merge() -> dict[str, type]:
     found = {}
     for module in pkgutil.walk_packages(asterism.__path__, "asterism."):
         if module.name == "asterism._core":
-            continue  # functions over arrays
+            continue  # the memory of kernels, which changes while they work
         here = importlib.import_module(module.name)
         for cls in vars(here).values():
             if inspect.isclass(cls) and cls.__module__ == module.name and hasattr(cls, "merge"):

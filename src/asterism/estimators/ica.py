@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from asterism.engines.reduce import map_rows
 from asterism.errors import DataError
 from asterism.estimators.base import FLOATS, as_source, seed_of
-from asterism.methods.ica import fit_ica, sources_of
+from asterism.methods.ica import Contrast, fit_ica, sources_of
 
 
 class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -81,7 +81,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             source,
             self.n_components,
             algorithm=self.algorithm,
-            contrast=(self.fun, (self.fun_args or {}).get("alpha", 1.0)),
+            contrast=Contrast(self.fun, (self.fun_args or {}).get("alpha", 1.0)),
             max_iter=self.max_iter,
             tol=self.tol,
             start=self.w_init,

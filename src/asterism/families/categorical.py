@@ -140,11 +140,16 @@ def level_offsets(levels: tuple[int, ...]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(levels)]).astype(np.int64)
 
 
+def _codes(block: Block) -> Array:
+    """(n, d) as the core takes them."""
+    return block.rows.astype(np.float64, copy=False)
+
+
 def level_log_density(log_p: Array, levels: tuple[int, ...], block: Block, names: tuple[str, ...]) -> Array:
     """(n, k) sum over known cells of ``log_p`` (k, D) at their level."""
     out = np.zeros((len(block), len(log_p)))
     scores = np.ascontiguousarray(log_p.T)
-    bad = _core.add_level_scores(block.rows, block.weights, level_offsets(levels), scores, out)
+    bad = _core.add_level_scores(_codes(block), block.weights, level_offsets(levels), scores, out)
     if bad >= 0:
         raise bad_cell(block, bad, f"{NO_CODE} of {levels[bad % len(levels)]} levels.", CODES, names)
     return out
@@ -154,7 +159,7 @@ def count_levels(levels: tuple[int, ...], block: Block, mass: Array, names: tupl
     """Mass of every level of every column."""
     counts = np.zeros((sum(levels), mass.shape[1]))
     mass = np.ascontiguousarray(mass)
-    bad = _core.add_level_counts(block.rows, block.weights, level_offsets(levels), mass, counts)
+    bad = _core.add_level_counts(_codes(block), block.weights, level_offsets(levels), mass, counts)
     if bad >= 0:
         raise bad_cell(block, bad, f"{NO_CODE} of {levels[bad % len(levels)]} levels.", CODES, names)
     return LevelCounts(mass.sum(axis=0), np.ascontiguousarray(counts.T))

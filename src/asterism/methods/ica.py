@@ -43,6 +43,14 @@ PATIENCE = 40  # whole steps; then half steps, which end where whole ones go to 
 CHUNK = 1 << 15  # numbers of u that stay in the cache
 
 
+@dataclass(frozen=True)
+class Contrast:
+    """What tells a source from a normal one."""
+
+    fun: str = "logcosh"  # or "exp", "cube"
+    alpha: float = 1.0  # slope of tanh(alpha u), 1 to 2
+
+
 @dataclass(frozen=True, slots=True)
 class Pull:
     """What some rows say to directions: sums that add."""
@@ -151,7 +159,7 @@ def fit_ica(
     m: int | None = None,
     *,
     algorithm: str = "parallel",
-    contrast: tuple[str, float] = ("logcosh", 1.0),
+    contrast: Contrast = Contrast(),
     max_iter: int = 200,
     tol: float = 1e-6,
     start: Any = None,
@@ -159,15 +167,16 @@ def fit_ica(
 ) -> ICAFit:
     """``m`` independent components (None: as many as directions vary), ``start`` (m, m) or drawn.
 
-    ``contrast`` is its name and its slope. Sources have variance 1 (divided by the sum of weights). Order and signs
-    are fixed: the source that makes the largest part of the table's variance comes first.
+    Sources have variance 1 (divided by the sum of weights). Order and signs are fixed: the source that makes the
+    largest part of the table's variance comes first.
     """
-    _check(algorithm, *contrast, max_iter, tol)
+    fun, alpha = contrast.fun, contrast.alpha
+    _check(algorithm, fun, alpha, max_iter, tol)
     found = fit_pca(source, m, seed=seed)
     whitener = _whitener(found, m)
     m = len(whitener)
     rows = _start(start, m, seed)
-    settings = (*contrast, tol, found.weight, found.mean, whitener)
+    settings = (fun, alpha, tol, found.weight, found.mean, whitener)
     if algorithm == "parallel":
         runs = [_run(FixedPoint(*settings, np.empty((0, m))), source, rows, max_iter)]
         turned = runs[0].model.rows

@@ -235,7 +235,7 @@ class ColourIndex:
     def encode(self, block: Block) -> tuple[NDArray[np.unsignedinteger[Any]], float, Vector]:
         """(n,) the nearest code of every colour, the sum of w ||x - c||^2, and (k,) the codes' weights."""
         k = len(self.codes)
-        labels, mass = np.empty(len(block), np.min_scalar_type(k - 1)), np.zeros(k)
+        labels, mass = np.empty(len(block), np.int32), np.zeros(k)
         index = (self.codes, self.slots, self.starts, self.lists)
         squares = _core.encode_colours(_bytes_of(block), block.weights, *index, labels, mass)
-        return labels, squares, mass
+        return labels.astype(np.min_scalar_type(k - 1)), squares, mass

@@ -63,9 +63,9 @@ class ColumnMoments:
     def of(cls, block: Block) -> ColumnMoments:
         """The moments of a block (``src/core/moments.cpp``)."""
         table = np.empty((len(COLUMN_FIELDS), block.rows.shape[1]))
-        rows, *bad = _core.column_moments(block.rows, block.weights, table)
-        infinite = None if bad[0] < 0 else (block.start + bad[0], bad[1])
+        rows = _core.column_moments(block.rows, block.weights, table)
         *columns, observed = table
+        infinite = _first_infinite(block) if (observed < rows).any() else None
         return cls(
             rows, float(block.weights.sum()), *columns, observed=observed.astype(np.int64), infinite=infinite
         )
@@ -118,6 +118,14 @@ COLUMN_FIELDS = (
     "high",
     "observed",
 )  # (d,) each, as the core has them
+
+
+def _first_infinite(block: Block) -> tuple[int, int] | None:
+    """Row and column of the first infinite cell of the rows that count."""
+    bad = np.isinf(block.rows)
+    bad[block.weights == 0] = False
+    i, j = divmod(int(bad.argmax()), block.rows.shape[1])
+    return (block.start + i, j) if bad[i, j] else None
 
 
 def _of_both(
