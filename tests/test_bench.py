@@ -209,3 +209,29 @@ def test_ratios_are_the_peers_time_over_ours(bench) -> None:
     assert geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
     assert bar("", [2.5, 3.0], 2.6).met is False
     assert bar("", [2.5, None], 1.0).met is None
+
+
+def test_the_version_before_takes_turns_with_the_version_now(bench, tmp_path: Path) -> None:
+    from bench import before, harness, kmeans
+
+    import asterism
+
+    here = harness.Environment(sys.executable, str(Path(asterism.__file__).parents[1]))
+    race, span = kmeans.race, harness.SPAN
+    harness.SPAN = 0.0
+    try:
+        pair = before.measure(kmeans, kmeans.cases("tiny")[0], before.Duel(here, here), tmp_path)
+    finally:
+        kmeans.race, harness.SPAN = race, span
+    assert pair.group == "lloyd"
+    assert min(pair.before, pair.now) > 0
+    assert pair.objectives[0] == pair.objectives[1]
+    assert "objective" not in str(pair)
+
+
+def test_first_fits_are_timed_with_and_without_imports(bench) -> None:
+    from bench import start
+
+    _, call, dtype = start.FITS["KMeans float32"]
+    together, alone = start.first_fit(sys.executable, "asterism", call, dtype)
+    assert together >= alone > 0

@@ -68,30 +68,48 @@ Variant chosen_variant() {
   return chosen;
 }
 
+void bind_colours(nb::module_& m);
+void bind_contingency(nb::module_& m);
 void bind_contrast(nb::module_& m);
+void bind_chain(nb::module_& m);
+void bind_dip(nb::module_& m);
+void bind_exact_sums(nb::module_& m);
+void bind_exponential(nb::module_& m);
 void bind_gaussian(nb::module_& m);
+void bind_group_moments(nb::module_& m);
+void bind_inversions(nb::module_& m);
+void bind_levels(nb::module_& m);
+void bind_medoids(nb::module_& m);
+void bind_members(nb::module_& m);
+void bind_moments(nb::module_& m);
+void bind_nearest(nb::module_& m);
+void bind_pairwise(nb::module_& m);
+void bind_planes(nb::module_& m);
 void bind_point_tiles(nb::module_& m);
 void bind_spanning_tree(nb::module_& m);
-void bind_chain(nb::module_& m);
-void bind_members(nb::module_& m);
-void bind_inversions(nb::module_& m);
 void bind_splinter(nb::module_& m);
-void bind_pairwise(nb::module_& m);
-void bind_medoids(nb::module_& m);
-void bind_group_moments(nb::module_& m);
 
 NB_MODULE(_core, m) {
   m.attr("variant") = NAMES[int(chosen_variant())];
   nb::exception<ShapeError>(m, "ShapeError", PyExc_ValueError);
+  bind_colours(m);
+  bind_contingency(m);
   bind_contrast(m);
+  bind_chain(m);
+  bind_dip(m);
+  bind_exact_sums(m);
+  bind_exponential(m);
   bind_gaussian(m);
+  bind_group_moments(m);
+  bind_inversions(m);
+  bind_levels(m);
+  bind_medoids(m);
+  bind_members(m);
+  bind_moments(m);
+  bind_nearest(m);
+  bind_pairwise(m);
+  bind_planes(m);
   bind_point_tiles(m);
   bind_spanning_tree(m);
-  bind_chain(m);
-  bind_members(m);
-  bind_inversions(m);
   bind_splinter(m);
-  bind_pairwise(m);
-  bind_medoids(m);
-  bind_group_moments(m);
 }

@@ -12,7 +12,7 @@ from asterism.choose.together import Advanced, Candidate
 from asterism.data.source import ArraySource
 from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
+from asterism.families.gaussian_pass import GaussianParams
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import survey
 from asterism.methods.starts import sample_of

@@ -14,7 +14,7 @@ from asterism.engines.threads import one_blas_thread
 from asterism.families.assignment import assign
 from asterism.families.covariance import STRUCTURES, Covariances
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
+from asterism.families.gaussian_pass import GaussianParams
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import survey
 from asterism.methods.mixture import facts_of

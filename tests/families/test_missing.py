@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from asterism.families.covariance import Covariances
-from asterism.families.gaussian_params import GaussianParams
+from asterism.families.gaussian_pass import GaussianParams
 from asterism.families.missing import MANY, Conditional, Rare, views
 
 D, K, N = 6, 3, 9

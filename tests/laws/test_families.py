@@ -23,7 +23,7 @@ from asterism.families.bernoulli import BernoulliFamily, Chances
 from asterism.families.categorical import CategoricalFamily, LevelShares
 from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
+from asterism.families.gaussian_pass import GaussianParams
 from asterism.families.multinomial import CountShares, MultinomialFamily
 from asterism.families.ordinal import OrdinalFamily, Steps
 from asterism.families.poisson import PoissonFamily, Rates

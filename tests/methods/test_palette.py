@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import asterism
+from asterism import _core
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
 from asterism.engines.reduce import reduce
 from asterism.errors import ParameterError, TooFewRowsError
-from asterism.kernels.colours import split_cells
 from asterism.methods.palette import ColourCells, ColourIndex, DistinctColours, as_pixels, cell_bits
 from asterism.methods.quantize import encode, fit_quantizer
 
@@ -70,12 +70,12 @@ def test_distinct_colours_merge_to_those_of_all_pixels():
 def test_splitting_makes_parts_of_all_points_and_means_of_parts():
     points, w = np.random.default_rng(5).normal(size=(200, 3)), np.ones(200)
     centers = np.empty((10, 3))
-    assert split_cells(points, w, centers) == 10
+    assert _core.split_points(points, w, centers) == 10
     assert len(np.unique(centers, axis=0)) == 10
     one = np.empty((1, 3))
-    assert split_cells(points, w, one) == 1
+    assert _core.split_points(points, w, one) == 1
     np.testing.assert_allclose(one[0], points.mean(axis=0), rtol=1e-12)
-    assert split_cells(points[:4], w[:4], np.empty((9, 3))) == 4
+    assert _core.split_points(points[:4], w[:4], np.empty((9, 3))) == 4
 
 
 def test_codes_of_cells_are_nearly_as_good_as_codes_of_pixels():

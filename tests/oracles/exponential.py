@@ -1,4 +1,4 @@
-"""The polynomials of ``kernels.exponential``, with many digits.
+"""The polynomials of exp in ``src/core/simd.hpp``, with many digits.
 
 exp(f) = 1 + f + f^2 q(f),   |f| <= log 2 / 2 (a little more, for n is rounded),   q through Chebyshev's points
 """

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
 from asterism.engines.reduce import reduce
-from asterism.kernels.moves import grid_of
 from asterism.methods.frame import Frame, survey
 from asterism.methods.lloyd import Lloyd, centers_at, lloyd_for
-from asterism.stats.groups import FarthestRows, Moves
+from asterism.stats.groups import FarthestRows, Moves, grid_of
 from asterism.stats.moments import ColumnMoments
 
 few = settings(max_examples=60, deadline=None)
@@ -140,7 +139,7 @@ def test_remembering_rows_changes_no_bit(seed, offset, missing, weighted):
     for _ in range(6):
         if method.forgets(kept):
             memory[:], fresh = -1, True
-        moves = method.recall(kept, block, memory, method.tally(kept), fresh=fresh)
+        moves = method.recall(kept, block, memory, fresh=fresh)
         whole = reduce(source, lambda b, model=plain: method.summarize(model, b))
         assert np.isclose(method.objective(kept, moves), method.objective(plain, whole), rtol=1e-9, atol=1e-9)
         kept, plain, fresh = method.update(kept, moves), method.update(plain, whole), False

@@ -25,8 +25,14 @@ from asterism.engines.reduce import reduce
 from asterism.families.assignment import present
 from asterism.families.base import Array
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
-from asterism.families.gaussian_pass import Components, GaussianPass, Table, one_mixture, unknown_table
+from asterism.families.gaussian_pass import (
+    Components,
+    GaussianParams,
+    GaussianPass,
+    Table,
+    one_mixture,
+    unknown_table,
+)
 from asterism.families.gaussian_statistic import GaussianStatistic, GaussianSums
 
 TINY = np.finfo(float).tiny

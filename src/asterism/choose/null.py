@@ -16,6 +16,7 @@ from functools import partial
 
 import numpy as np
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
@@ -37,15 +38,13 @@ def dip_test(values: Vector, weights: Vector) -> tuple[float, float]:
     >>> p < 0.01, 0.2 < dip <= 0.25
     (True, True)
     """
-    from asterism.kernels.dip import dip_of
-
     there = weights > 0
     x, place = np.unique(values[there], return_inverse=True)
     w = np.bincount(place, weights[there], len(x))
     n = float(w.sum())
     if len(x) < 2 or n <= 0:
         return 1.0, 0.0
-    dip = float(dip_of(x, w / n))
+    dip = _core.dip(x, w / n)
     return dip_chance(dip, n), dip
 
 

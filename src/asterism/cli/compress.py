@@ -54,7 +54,7 @@ class Options:
 def compress(ctx: click.Context, /, **options: Any) -> None:
     """Store IMAGE as numbers of few codes, and restore it from them.
 
-    IMAGE is a PNG, PPM, PGM or .npy file (others, such as JPEG, where Pillow is installed), or a file
+    IMAGE is a PNG, JPEG or any other picture that Pillow reads, a PPM, PGM or .npy file, or a file
     picture.codes of this command, from which the picture is restored.
 
     Writes picture.codes and restored.png into NAME-codes, where NAME is the picture's name without its ending.

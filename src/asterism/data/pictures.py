@@ -1,8 +1,7 @@
-"""Pictures as arrays (height, width, channels) of bytes: PNG, PPM and PGM, NumPy files; others through Pillow."""
+"""Pictures as arrays (height, width, channels) of bytes: PPM, PGM and NumPy files, all others through Pillow."""
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from asterism.data.files import file_errors
 from asterism.data.npy import mapped
 from asterism.data.png import MAGIC as PNG
-from asterism.data.png import UnusualPng, png_bytes, read_png
+from asterism.data.png import png_bytes, read_png, read_with_pillow
 from asterism.errors import DataError, FileError
 
 NUMPY = b"\x93NUMPY"
@@ -33,15 +32,12 @@ def read_picture(path: Path) -> Picture:
     with file_errors(path, "a picture"):
         data = path.read_bytes()
         if data.startswith(PNG):
-            try:
-                return read_png(data)
-            except UnusualPng as unusual:
-                return _through_pillow(path, data, str(unusual))
+            return read_png(data)
         if PNM.match(data):
             return _read_pnm(data)
         if data.startswith(NUMPY):
             return as_picture(np.asarray(mapped(path)))
-        return _through_pillow(path, data, "it is neither PNG, PPM, PGM nor .npy")
+        return read_with_pillow(data)
 
 
 def as_picture(array: Any) -> Picture:
@@ -102,24 +98,3 @@ def _read_pnm(data: bytes) -> Picture:
 def _pnm_bytes(pixels: Picture) -> bytes:
     height, width, channels = pixels.shape
     return f"P{6 if channels == 3 else 5}\n{width} {height}\n255\n".encode() + pixels.tobytes()
-
-
-def _through_pillow(path: Path, data: bytes, why: str) -> Picture:
-    """Every other format, where Pillow is installed."""
-    try:
-        from PIL import Image
-    except ImportError as absent:
-        raise FileError(
-            f"{path.name!r} is not a picture that is read without Pillow: {why}.",
-            "Install it (pip install asterism[image]), or save the picture as PNG.",
-        ) from absent
-    with Image.open(io.BytesIO(data)) as image:
-        plain = image if image.mode in ("L", "LA", "RGB", "RGBA") else image.convert(_mode(image))
-        return as_picture(np.asarray(plain))
-
-
-def _mode(image: Any) -> str:
-    """The mode of bytes that keeps most of a picture."""
-    if "transparency" in image.info or image.mode.endswith(("A", "a")):
-        return "RGBA"
-    return "L" if image.mode in ("1", "I", "F", "I;16") else "RGB"

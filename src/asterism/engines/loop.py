@@ -83,11 +83,7 @@ class Remembering(Protocol):
         """(..., n) a memory of nothing yet."""
         ...
 
-    def tally(self, model: Any) -> Any:
-        """What all blocks of a pass share, on all threads: where they add up what needs no order."""
-        ...
-
-    def recall(self, model: Any, block: Block, memory: NDArray[np.int32], tally: Any, *, fresh: bool) -> Any:
+    def recall(self, model: Any, block: Block, memory: NDArray[np.int32], *, fresh: bool) -> Any:
         """As ``summarize``, given what is remembered of the rows; brings the memory up to date."""
         ...
 
@@ -192,11 +188,7 @@ def _advance(method: Method[M], source: Source, runs: list[Run[M]], max_iter: in
     if prepares(method) and current().dask is None:
         for model in models:
             method.prepare(model, source.dtype)
-    tallies = [
-        method.tally(model) if remembers(method) and memory is not None else None
-        for model, memory in zip(models, memories, strict=True)
-    ]
-    joined = reduce(source, partial(_summarize_all, method, models, memories, tallies, fresh))
+    joined = reduce(source, partial(_summarize_all, method, models, memories, fresh))
     for i, statistic, memory in zip(moving, joined.parts, memories, strict=True):
         # One assignment a candidate: Ctrl-C finds it before its step or after it, never in between.
         runs[i] = _stepped(method, runs[i], statistic, memory, max_iter, alone=len(runs) == 1)
@@ -241,7 +233,6 @@ def _summarize_all(
     method: Any,
     models: tuple[M, ...],
     memories: list[Any],
-    tallies: list[Any],
     fresh: list[bool],
     block: Block,
 ) -> Joined:
@@ -250,8 +241,8 @@ def _summarize_all(
         tuple(
             method.summarize(model, block)
             if memory is None
-            else method.recall(model, block, memory[..., rows], tally, fresh=begins)
-            for model, memory, tally, begins in zip(models, memories, tallies, fresh, strict=True)
+            else method.recall(model, block, memory[..., rows], fresh=begins)
+            for model, memory, begins in zip(models, memories, fresh, strict=True)
         )
     )
 

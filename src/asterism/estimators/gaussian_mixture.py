@@ -14,7 +14,7 @@ from asterism.estimators.mixture import BaseMixture
 from asterism.families.base import Family
 from asterism.families.covariance import ALIASES, Covariances, structure_of
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
+from asterism.families.gaussian_pass import GaussianParams
 from asterism.methods.em import MixtureModel
 from asterism.methods.mixture import MixtureFit, Start
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block
 from asterism.errors import DataError
 from asterism.families.base import Facts
@@ -141,11 +142,9 @@ def level_offsets(levels: tuple[int, ...]) -> NDArray[np.int64]:
 
 def level_log_density(log_p: Array, levels: tuple[int, ...], block: Block, names: tuple[str, ...]) -> Array:
     """(n, k) sum over known cells of ``log_p`` (k, D) at their level."""
-    from asterism.kernels.levels import add_level_scores
-
     out = np.zeros((len(block), len(log_p)))
     scores = np.ascontiguousarray(log_p.T)
-    bad = add_level_scores(block.rows, block.weights, level_offsets(levels), scores, out)
+    bad = _core.add_level_scores(block.rows, block.weights, level_offsets(levels), scores, out)
     if bad >= 0:
         raise bad_cell(block, bad, f"{NO_CODE} of {levels[bad % len(levels)]} levels.", CODES, names)
     return out
@@ -153,11 +152,9 @@ def level_log_density(log_p: Array, levels: tuple[int, ...], block: Block, names
 
 def count_levels(levels: tuple[int, ...], block: Block, mass: Array, names: tuple[str, ...]) -> LevelCounts:
     """Mass of every level of every column."""
-    from asterism.kernels.levels import add_level_counts
-
     counts = np.zeros((sum(levels), mass.shape[1]))
     mass = np.ascontiguousarray(mass)
-    bad = add_level_counts(block.rows, mass, block.weights, level_offsets(levels), counts)
+    bad = _core.add_level_counts(block.rows, block.weights, level_offsets(levels), mass, counts)
     if bad >= 0:
         raise bad_cell(block, bad, f"{NO_CODE} of {levels[bad % len(levels)]} levels.", CODES, names)
     return LevelCounts(mass.sum(axis=0), np.ascontiguousarray(counts.T))

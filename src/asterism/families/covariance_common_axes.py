@@ -6,7 +6,7 @@ With axes D and ``v_cj = (D' W_c D)_jj`` the best lengths are known, and what is
     EVE    sum_c g_c,    g_c = (v_c1 ... v_cd)^(1/d)
 
 Both have the gradient of ``sum_c p_c sum_j log v_cj``, with p_c = n_c for VVE and g_c for EVE. In the plane of two
-axes that is a function of one angle, and plane after plane is turned to its best (``kernels.planes``). For VVE no
+axes that is a function of one angle, and plane after plane is turned to its best (``core/planes.cpp``). For VVE no
 turn raises the objective. For EVE, where p moves with D, a sweep that did is taken back and made along the tangent
 instead: both objectives are concave in v, so lowering ``sum_c p_c sum_j v_cj / v_cj(last)`` lowers them for certain,
 only more slowly.
@@ -28,6 +28,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
+
 Array = NDArray[np.float64]
 Objective = Callable[[Array], float]  # lengths v (k, d) -> what to minimise
 
@@ -45,13 +47,13 @@ def common_axes(
     last: Array | None,  # (d, d) those of the step before
 ) -> Array:
     """(d, d) axes in columns that minimise ``objective``, from the best of some starts, the last axes among them."""
-    from asterism.kernels.planes import NEWTON, SEARCH
-
     if len(scatters) == 1:
         return np.linalg.eigh(scatters[0])[1]  # nobody to agree with
-    tried = [_turn(scatters, objective, weights, axes, SEARCH, 1) for axes in _starts(scatters, last)]
+    tried = [
+        _turn(scatters, objective, weights, axes, _core.Angle.SEARCH, 1) for axes in _starts(scatters, last)
+    ]
     best = min(tried, key=lambda found: found[0])[1]
-    return _turn(scatters, objective, weights, best, NEWTON, SWEEPS)[1]
+    return _turn(scatters, objective, weights, best, _core.Angle.NEWTON, SWEEPS)[1]
 
 
 def _starts(scatters: Array, last: Array | None) -> list[Array]:
@@ -74,23 +76,21 @@ def _above_rounding(v: Array) -> Array:
 
 
 def _turn(
-    scatters: Array, objective: Objective, weights: Array, axes: Array, how: int, sweeps: int
+    scatters: Array, objective: Objective, weights: Array, axes: Array, how: _core.Angle, sweeps: int
 ) -> tuple[float, Array]:
-    from asterism.kernels.planes import TANGENT, turn_planes
-
     value = objective(lengths_along(scatters, axes))
     for _ in range(sweeps):
         lines = axes.T.copy()
-        largest = turn_planes(lines @ scatters @ axes, lines, weights, how)
+        largest = _core.turn_planes(lines @ scatters @ axes, lines, weights, how)
         after = _straightened(lines.T)
         reached = objective(lengths_along(scatters, after))
         won = value - reached
         if reached <= value + ROUNDING * (1.0 + abs(value)):
             value, axes = min(value, reached), after
-        elif how == TANGENT:  # cannot raise it: rounding is all that is left
+        elif how == _core.Angle.TANGENT:  # cannot raise it: rounding is all that is left
             break
         else:
-            how = TANGENT
+            how = _core.Angle.TANGENT
             continue
         if largest <= SETTLED or won <= WORTH * (1.0 + abs(value)):
             break

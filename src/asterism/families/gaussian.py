@@ -28,8 +28,7 @@ from asterism.data.block import Block, Vector, block_of
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
 from asterism.families.gaussian_gaps import fill_in, log_density_of, pass_over, statistic_of
-from asterism.families.gaussian_params import GaussianParams, usable_variances
-from asterism.families.gaussian_pass import GaussianPass, Table, one_mixture, unknown_table
+from asterism.families.gaussian_pass import GaussianParams, GaussianPass, Table, one_mixture, unknown_table
 from asterism.families.gaussian_statistic import (
     Form,
     GaussianStatistic,
@@ -345,3 +344,9 @@ class GaussianFamily:
         total = mass.T @ np.where(seen, y, 0.0)
         means = np.divide(total, weight, out=np.tile(self.center, (mass.shape[1], 1)), where=weight > 0)
         return GaussianParams(means, Covariances("EEI", len(means), self.variances[None]))
+
+
+def usable_variances(variances: Vector) -> Vector:
+    """Variances of columns with something in the place of 0: a constant column has no unit of its own."""
+    top = float(variances.max(initial=0.0))
+    return np.where(variances > 0, variances, top if top > 0 else 1.0)

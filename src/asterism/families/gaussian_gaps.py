@@ -11,7 +11,7 @@ import numpy as np
 from asterism.data.block import Vector
 from asterism.families.assignment import assign
 from asterism.families.base import Array
-from asterism.families.gaussian_params import GaussianParams
+from asterism.families.gaussian_pass import GaussianParams
 from asterism.families.gaussian_statistic import Form, GaussianStatistic, in_form
 from asterism.families.missing import LOG_2_PI, Gathered, chunks, views
 

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Vector
 from asterism.families.base import Array
-from asterism.families.gaussian_params import GaussianParams
+from asterism.families.gaussian_pass import GaussianParams
 
 MANY = 32  # rows of a pattern that are worth an algebra of their own
 CHUNK = 1 << 19  # cells times components that are worked on at a time

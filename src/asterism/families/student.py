@@ -32,7 +32,7 @@ from asterism.errors import ParameterError
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, estimate
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
+from asterism.families.gaussian_pass import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic, as_diagonals, in_form
 from asterism.families.missing import Gathered, View, views
 from asterism.families.priors import shrink

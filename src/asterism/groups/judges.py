@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block
 from asterism.data.source import Source
 from asterism.distances.base import Fitted, ReadySource
@@ -115,13 +116,10 @@ class CentersJudge:
 
     def look(self, block: Block) -> tuple[Labels, Array]:
         """The nearest centre; distances run over the cells a row has."""
-        from asterism.kernels.distance import distances_block
-
         model = self.centers.masked if np.isnan(block.rows).any() else self.centers
-        distances = np.empty((len(block), self.k))
-        distances_block(block.rows, model.frame.reference, model.offsets, distances)
+        squares = _core.squared_distances(block.rows, model.frame.reference, model.offsets)
         d = block.rows.shape[1]
-        return nearest_center(model, block), _shares(distances**2, self.spread * 2 / d)
+        return nearest_center(model, block), _shares(squares, self.spread * 2 / d)
 
     def reordered(self, order: Sequence[int]) -> CentersJudge:
         """The same centres in another order, without what Lloyd's steps remember."""

@@ -46,8 +46,13 @@ def coarse_centers(source: Source, sample: Source, k: int, seed: int) -> Centers
     try:
         fine = _fine(table, some, max(min(FINE * k, sample.n_rows), k), seed)
     except TooFewRowsError:  # rows that differ only in what they miss: the k that are wanted may be there
-        return table.settled(table.seeds(k, seed), STEPS)
+        return table.centers(k, seed)
     return table.settled(_joined(fine, scatter_of(fine, source).mass, k), STEPS)
+
+
+def plain_centers(source: Source, k: int, seed: int) -> Centers:
+    """Centres of k groups by k-means alone, where a rough guess will do."""
+    return _Surveyed.of(source).centers(k, seed)
 
 
 @dataclass(frozen=True)
@@ -65,9 +70,12 @@ class _Surveyed:
     def seeds(self, k: int, seed: int) -> Centers:
         return starting_centers(self.source, self.frame, self.moments, k, "k-means++", 1, seed)[0]
 
+    def centers(self, k: int, seed: int) -> Centers:
+        return self.settled(self.seeds(k, seed), STEPS)
+
     def settled(self, start: Centers, steps: int) -> Centers:
         """The centres after some steps of k-means."""
-        method = lloyd_for(self.frame, self.moments, TOL, [len(start.offsets)])
+        method = lloyd_for(self.frame, self.moments, TOL)
         (run,) = iterate(method, self.source, [start], max_iter=steps)
         if run.status == "interrupted":
             raise KeyboardInterrupt  # there is nothing to return yet

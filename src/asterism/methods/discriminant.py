@@ -31,11 +31,11 @@ from scipy.linalg import solve_triangular
 from asterism.data.block import Vector
 from asterism.data.source import ArraySource
 from asterism.families.base import Array
-from asterism.methods.kmeans import fit_kmeans
+from asterism.methods.coarse import plain_centers
+from asterism.methods.kmeans import nearest
 
 LEAST = 1e-8  # variance of a direction, in standard units: below, it is rounding
 THINNEST = 1e-4  # variance of components, where that of all rows is 1
-KMEANS_STEPS = 15
 STEPS = 100  # of EM, at most
 GAIN = 2e-4  # nats a row: a step that wins less is the last
 
@@ -100,8 +100,8 @@ def hidden_groups(z: Array, w: Vector, k: int, rng: np.random.Generator) -> tupl
         views += [np.ascontiguousarray(z @ axes[:, outer]) for outer in (slice(k - 1), slice(1 - k, None))]
     found = []
     for view in views:
-        seed = int(rng.integers(2**31))
-        labels = fit_kmeans(ArraySource(view, w), k, max_iter=KMEANS_STEPS, seed=seed).labels
+        rows = ArraySource(view, w)
+        labels = nearest(plain_centers(rows, k, int(rng.integers(2**31))), rows)
         found.append(with_common_covariance(z, w, np.arange(k)[:, None] == labels))
     return max(found, key=lambda each: each[1])
 

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.data.source import Source
 from asterism.engines.loop import Run, iterate
@@ -36,7 +37,8 @@ from asterism.methods.pca import fit_pca
 
 Array = NDArray[np.float64]
 ALGORITHMS = ("parallel", "deflation")
-FUNCTIONS = ("logcosh", "exp", "cube")
+CONTRASTS = {"logcosh": _core.contrast_logcosh, "exp": _core.contrast_bell, "cube": _core.contrast_cube}
+FUNCTIONS = tuple(CONTRASTS)
 PATIENCE = 40  # whole steps; then half steps, which end where whole ones go to and fro
 CHUNK = 1 << 15  # numbers of u that stay in the cache
 
@@ -77,8 +79,6 @@ class FixedPoint:
 
     def summarize(self, model: Directions, block: Block) -> Pull:
         """Both sums over a block, some rows at a time."""
-        from asterism.kernels.contrast import CONTRASTS
-
         contrast = CONTRASTS[self.fun]
         turn = model.rows @ self.whitener  # (b, d) B K
         product, slope = np.zeros_like(turn), np.zeros(len(turn))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.data.finite import require_finite
 from asterism.data.source import Source
@@ -21,7 +22,7 @@ from asterism.engines.loop import Run, Status, iterate
 from asterism.engines.reduce import map_reduce, map_rows, reduce
 from asterism.errors import NotConvergedWarning, ParameterError
 from asterism.methods.frame import Frame, survey
-from asterism.methods.lloyd import Centers, Lloyd, labels_of, lloyd_for
+from asterism.methods.lloyd import Centers, labels_of, lloyd_for, relabel
 from asterism.methods.seeding import given_centers, seed_centers
 from asterism.stats.base import Joined
 from asterism.stats.moments import ColumnMoments
@@ -73,13 +74,13 @@ def fit_kmeans_path(
     frame, moments = survey(source)
     starts = {k: starting_centers(source, frame, moments, k, init, n_init, seed) for k in ks}
     everyone = [model for k in ks for model in starts[k]]
-    method = lloyd_for(frame, moments, tol, [len(model.offsets) for model in everyone])
+    method = lloyd_for(frame, moments, tol)
     runs = iterate(method, source, everyone, max_iter=max_iter)
     best = []
     for k in ks:
         mine, runs = runs[: len(starts[k])], runs[len(starts[k]) :]
         best.append(_best(source, mine))
-    return dict(zip(ks, _finish(source, method, best), strict=True))
+    return dict(zip(ks, _finish(source, best), strict=True))
 
 
 def _best(source: Source, runs: list[Run[Centers]]) -> Run[Centers]:
@@ -116,21 +117,17 @@ def _scattered(model: Centers, block: Block) -> Scatter:
 
 
 def _scatter_of(model: Centers, block: Block, labels: NDArray[np.int32]) -> Scatter:
-    from asterism.kernels.moves import scatter_rows
-
-    mass = np.zeros(len(model.offsets))
-    within = scatter_rows(block.rows, block.weights, model.frame.reference, model.offsets, labels, mass)
-    return Scatter(float(within), mass)
+    return Scatter(*_core.scatter(block.rows, block.weights, model.core, labels))
 
 
 def _scatter_all(models: tuple[Centers, ...], block: Block) -> Joined:
     return Joined(tuple(_scattered(model, block) for model in models))
 
 
-def _finish(source: Source, method: Lloyd, runs: list[Run[Centers]]) -> list[KMeansFit]:
+def _finish(source: Source, runs: list[Run[Centers]]) -> list[KMeansFit]:
     """Labels and J of the centres that are returned, in one last pass."""
     models, memories = tuple(run.model for run in runs), tuple(run.memory for run in runs)
-    labels, joined = map_reduce(source, partial(_label_all, method, models, memories))
+    labels, joined = map_reduce(source, partial(_label_all, models, memories))
     fits = []
     for i, (run, scatter) in enumerate(zip(runs, joined.parts, strict=True)):
         _warn_if_empty(scatter)
@@ -142,25 +139,17 @@ def _finish(source: Source, method: Lloyd, runs: list[Run[Centers]]) -> list[KMe
 
 
 def _label_all(
-    method: Lloyd, models: tuple[Centers, ...], memories: tuple[NDArray[np.int32] | None, ...], block: Block
+    models: tuple[Centers, ...], memories: tuple[NDArray[np.int32] | None, ...], block: Block
 ) -> tuple[NDArray[np.int32], Joined]:
-    labels = [
-        _last_labels(method, model, block, memory) for model, memory in zip(models, memories, strict=True)
-    ]
+    labels = [_last_labels(model, block, memory) for model, memory in zip(models, memories, strict=True)]
     scatters = (_scatter_of(model, block, mine) for model, mine in zip(models, labels, strict=True))
     return np.stack(labels, axis=1), Joined(tuple(scatters))
 
 
-def _last_labels(
-    method: Lloyd, model: Centers, block: Block, memory: NDArray[np.int32] | None
-) -> NDArray[np.int32]:
-    """Of all rows; where something is remembered of them, only those that need a look are looked at."""
+def _last_labels(model: Centers, block: Block, memory: NDArray[np.int32] | None) -> NDArray[np.int32]:
     if memory is None:
         return labels_of(model, block)
-    mine: NDArray[np.int32] = memory[:, block.start : block.start + len(block)]
-    method.relabel(model, block, mine)
-    labels: NDArray[np.int32] = mine[0]
-    return labels
+    return relabel(model, block, memory[:, block.start : block.start + len(block)])
 
 
 def _warn_if_empty(scatter: Scatter) -> None:
@@ -205,12 +194,9 @@ def distances_to(model: Centers, source: Source) -> NDArray[Any]:
 
 
 def _distances_of(model: Centers, names: tuple[str, ...], block: Block) -> NDArray[Any]:
-    from asterism.kernels.distance import distances_block
-
     require_finite(block, names, missing_ok=True)
-    out = np.empty((len(block), len(model.offsets)), block.rows.dtype)
-    distances_block(block.rows, model.frame.reference, model.offsets, out)
-    return out
+    squares = _core.squared_distances(block.rows, model.frame.reference, model.offsets)
+    return np.sqrt(squares, dtype=np.float64).astype(block.rows.dtype, copy=False)
 
 
 def check_settings(ks: Sequence[Any], n_init: Any, max_iter: Any, tol: Any) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.data.source import ArraySource, Piece, Source
 from asterism.engines.reduce import reduce
@@ -85,6 +86,11 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
+def _bytes_of(block: Block) -> NDArray[np.uint8]:
+    """(n, d) whole numbers 0..255, as they are where they are bytes."""
+    return np.ascontiguousarray(block.rows, np.uint8)
+
+
 # --- the statistic ----------------------------------------------------------------------------------------------
 
 
@@ -97,11 +103,9 @@ class ColourCells:
     @classmethod
     def of(cls, block: Block) -> ColourCells:
         """Of colours given as whole numbers 0..255."""
-        from asterism.kernels.colours import add_colours
-
         d = block.rows.shape[1]
         sums = np.zeros((1 << (cell_bits(d) * d), 1 + d))
-        add_colours(block.rows, block.weights, cell_bits(d), sums)
+        _core.add_colours(_bytes_of(block), block.weights, sums)
         return cls(sums)
 
     def merge(self, other: ColourCells) -> ColourCells:
@@ -188,10 +192,8 @@ def fit_palette(source: Source, cells: ColourCells, k: int, *, max_iter: int, to
 
 
 def _split(points: NDArray[np.float64], weights: Vector, k: int) -> NDArray[np.float64]:
-    from asterism.kernels.colours import split_cells
-
     centers = np.empty((k, points.shape[1]))
-    if split_cells(points, weights, centers) < k:
+    if _core.split_points(points, weights, centers) < k:
         raise TooFewRowsError(
             f"{k} codes were asked for, but there are n_samples={len(points)} distinct colours.",
             f"Ask for at most {len(points)}.",
@@ -210,7 +212,6 @@ class ColourIndex:
     """
 
     codes: NDArray[np.float64]  # (k, 4) 0 in channels that are not there
-    bits: int  # a channel
     slots: NDArray[np.int32]  # (2^(bits d),) the list of each cell
     starts: NDArray[np.int32]  # (m + 2,) where a list starts, and where the last ends
     lists: NDArray[np.int32]  # the candidates, list after list
@@ -218,37 +219,23 @@ class ColourIndex:
     @classmethod
     def of(cls, codes: NDArray[np.float64], seen: NDArray[np.intp]) -> ColourIndex:
         """Of (k, d) codes, for the cells with these numbers."""
-        from asterism.kernels.colours import GROUP, list_candidates
-
         k, d = codes.shape
         bits = cell_bits(d)
         padded = np.zeros((k, MOST_CHANNELS))
         padded[:, :d] = codes
-        everything = np.minimum(np.arange(-(-k // GROUP) * GROUP), k - 1)
         starts = np.empty(len(seen) + 2, np.int32)
-        lists = np.empty(len(seen) * (k + GROUP), np.int32)
-        list_candidates(np.ascontiguousarray(codes), seen, bits, starts[:-1], lists)
-        starts[-1] = starts[-2] + len(everything)
-        lists = np.concatenate([lists[: starts[-2]], everything.astype(np.int32)])
+        lists = np.empty(len(seen) * k, np.int32)
+        used = _core.list_candidates(np.ascontiguousarray(codes), seen, bits, starts[:-1], lists)
+        starts[-1] = used + k
+        lists = np.concatenate([lists[:used], np.arange(k, dtype=np.int32)])
         slots = np.full(1 << (bits * d), len(seen), np.int32)
         slots[seen] = np.arange(len(seen))
-        return cls(padded, bits, slots, starts, lists)
+        return cls(padded, slots, starts, lists)
 
     def encode(self, block: Block) -> tuple[NDArray[np.unsignedinteger[Any]], float, Vector]:
         """(n,) the nearest code of every colour, the sum of w ||x - c||^2, and (k,) the codes' weights."""
-        from asterism.kernels.colours import encode_colours
-
         k = len(self.codes)
         labels, mass = np.empty(len(block), np.min_scalar_type(k - 1)), np.zeros(k)
-        squares = encode_colours(
-            block.rows,
-            block.weights,
-            self.codes,
-            self.bits,
-            self.slots,
-            self.starts,
-            self.lists,
-            labels,
-            mass,
-        )
-        return labels, float(squares), mass
+        index = (self.codes, self.slots, self.starts, self.lists)
+        squares = _core.encode_colours(_bytes_of(block), block.weights, *index, labels, mass)
+        return labels, squares, mass

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector, block_of
 from asterism.data.finite import require_finite
 from asterism.data.source import Piece, Source
@@ -240,24 +241,16 @@ def _measured(model: Quantizer, names: tuple[str, ...], block: Block) -> tuple[C
 
 
 def _nearest(centers: Centers, block: Block, complete: bool) -> tuple[NDArray[np.int32], float, Vector]:
-    from asterism.kernels.moves import scatter_rows
-
     model = centers if complete and not centers.frame.missing else centers.masked
-    labels, mass = labels_of(model, block), np.zeros(len(centers.offsets))
-    within = scatter_rows(block.rows, block.weights, centers.frame.reference, centers.offsets, labels, mass)
-    return labels, float(within), mass
+    labels = labels_of(model, block)
+    return labels, *_core.scatter(block.rows, block.weights, model.core, labels)
 
 
 def decode(books: Sequence[NDArray[Any]], codes: Any) -> NDArray[Any]:
     """(n, d) the rows that codes (n, s) stand for."""
-    from asterism.kernels.colours import take_rows
-
     codes = checked_codes(books, codes)
-    edges = list(accumulate((book.shape[1] for book in books), initial=0))
-    rows = np.empty((len(codes), edges[-1]), np.result_type(*books))
-    for s, book in enumerate(books):
-        take_rows(book, codes[:, s], rows[:, edges[s] : edges[s + 1]])
-    return rows
+    parts = [book.take(codes[:, s], axis=0) for s, book in enumerate(books)]
+    return parts[0] if len(parts) == 1 else np.hstack(parts)
 
 
 def checked_codes(books: Sequence[NDArray[Any]], codes: Any) -> Codes:

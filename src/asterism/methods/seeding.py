@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.data.source import ArraySource, Source
 from asterism.engines.context import current, engine
@@ -149,12 +150,10 @@ def _far_share(frame: Frame, moments: ColumnMoments) -> float:
 
 def _draw(frame: Frame, far_share: float, size: int, seed: int, block: Block) -> RowSample:
     """Rate of a row: w (1 + far_share ||x - reference||^2)."""
-    from asterism.kernels.distance import squared_distances_block
-
     rate = block.weights
     if far_share:
-        square = np.empty(len(block))
-        squared_distances_block(block.rows, frame.reference, frame.scale, square)
+        origin = np.zeros((1, len(frame.reference)))
+        square = _core.squared_distances(block.rows, frame.reference, origin)[:, 0] * frame.scale**2
         square[block.weights == 0] = 0.0  # an absent row may hold anything, even infinity
         rate = block.weights * (1.0 + far_share * square)
     return RowSample.of(block, rate, size, seed)

@@ -23,8 +23,7 @@ from asterism.families.assignment import present
 from asterism.families.base import Array
 from asterism.families.covariance import Covariances, Repair
 from asterism.families.gaussian import GaussianFamily
-from asterism.families.gaussian_params import GaussianParams
-from asterism.families.gaussian_pass import Components, GaussianPass, Index
+from asterism.families.gaussian_pass import Components, GaussianParams, GaussianPass, Index
 from asterism.families.gaussian_statistic import GaussianStatistic, GaussianSums, in_form
 from asterism.methods.em import EM, Expected, MixtureModel, has_fallen, has_settled
 from asterism.methods.posterior import Told

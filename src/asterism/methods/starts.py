@@ -267,7 +267,7 @@ def in_any_direction(
 ) -> list[Discriminant]:
     """Groups of components that share one covariance, as a rule for standard units.
 
-    On a sample that is not the table only where they win clearly more than others do in as many steps as a guess gets:
+    On a sample that is not the table only where they win clearly more than others in as many steps as a guess gets:
     the best of many guesses is the best of the sample alone.
     """
     if not oriented(em, sample):

@@ -27,6 +27,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Vector
 from asterism.data.source import checked_weights
 from asterism.errors import MemoryBudgetError, ParameterError
@@ -94,12 +95,10 @@ def entropy_of(mass: Vector) -> float:
 
 def information_of(counts: Contingency) -> float:
     """MI of a table: never below 0, and exactly 0 where one labeling has one label."""
-    from asterism.kernels.contingency import table_information
-
     if min(counts.shape) < 2:
         return 0.0
     cells = (counts.row, counts.column, counts.weight)
-    found = table_information(*cells, counts.rows, counts.columns, counts.total) / counts.total
+    found = _core.table_information(*cells, counts.rows, counts.columns, counts.total) / counts.total
     return max(found, 0.0)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from asterism import _core
 from asterism.errors import WeightError
 from asterism.metrics.external import Average, counts_of, entropy_of, information_of, mean_entropy
 from asterism.stats.contingency import Contingency
@@ -50,8 +51,6 @@ def adjusted_mutual_info_score(
 
 def expected_mutual_information(counts: Contingency) -> float:
     """E[MI] in nats over all labelings with groups of these sizes."""
-    from asterism.kernels.contingency import chance_information
-
     if not counts.whole:
         raise WeightError(
             "Some weights are not whole numbers, so that chance cannot draw rows.",
@@ -61,5 +60,5 @@ def expected_mutual_information(counts: Contingency) -> float:
         return 0.0
     a, times_a = np.unique(counts.rows, return_counts=True)
     b, times_b = np.unique(counts.columns, return_counts=True)
-    times = (times_a.astype(np.float64), times_b.astype(np.float64))
-    return float(chance_information(a, b, *times, counts.total) / counts.total)
+    sizes = (a, times_a.astype(np.float64), b, times_b.astype(np.float64))
+    return _core.chance_information(*sizes, counts.total) / counts.total

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.data.finite import require_finite
 from asterism.engines.reduce import reduce
@@ -164,7 +165,7 @@ class CenterSums:
         known = block.weights > 0
         group, w = codes[known], block.weights[known]
         parts = [w, w * own[known], w * values[known]]
-        return cls(np.array([np.bincount(group, part, len(centers)) for part in parts]))
+        return cls(np.array([np.bincount(group, part, len(centers)) for part in parts], np.float64))
 
     def merge(self, other: CenterSums) -> CenterSums:
         """Sums add."""
@@ -178,18 +179,17 @@ def center_silhouettes(
 
     0 where a row is at two centres at once; NaN for absent rows.
     """
-    from asterism.kernels.distance import distances_block
-
     n, k = len(block), len(centers)
-    distance = np.empty((n, k))
-    distances_block(block.rows, reference, centers, distance)
+    distance = _core.squared_distances(block.rows, reference, centers)
+    np.sqrt(distance, out=distance)
     rows = np.arange(n)
     group = np.maximum(codes, 0)
     own = distance[rows, group]
     distance[rows, group] = np.inf
     other = distance.min(axis=1) if k > 1 else own
     most = np.maximum(own, other)
-    values = np.divide(other - own, most, out=np.zeros(n), where=(most > 0) & np.isfinite(most))
+    with np.errstate(invalid="ignore"):  # absent rows may hold anything
+        values = np.divide(other - own, most, out=np.zeros(n), where=(most > 0) & np.isfinite(most))
     absent = block.weights == 0
     own[absent], values[absent] = np.nan, np.nan
     return own, values

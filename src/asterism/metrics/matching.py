@@ -25,6 +25,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.source import checked_weights
 from asterism.errors import DataError, MemoryBudgetError, ParameterError
 from asterism.metrics.external import MOST_CELLS
@@ -96,11 +97,9 @@ def match_clusters(
 
 
 def _greedy(counts: Contingency) -> NDArray[np.int64]:
-    from asterism.kernels.contingency import greedy_match
-
     order = np.argsort(-counts.weight, kind="stable")
     of_row, of_column = (np.full(size, -1, np.int64) for size in counts.shape)
-    greedy_match(counts.row[order], counts.column[order], of_row, of_column)
+    _core.greedy_match(counts.row[order], counts.column[order], of_row, of_column)
     rows, columns = np.flatnonzero(of_row < 0), np.flatnonzero(of_column < 0)
     few = min(len(rows), len(columns))
     of_row[rows[:few]] = columns[:few]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +25,14 @@ class FarthestRows:
 
     @classmethod
     def of(cls, rows: Matrix, start: int, far: NDArray[np.float64]) -> FarthestRows:
-        """From the (m, 2) list of squared distances and row numbers that a kernel kept; 0 is nobody."""
+        """From an (m, 2) list of squared distances and row numbers; a distance of 0 is no row."""
         if not len(rows):
             return cls.zero(len(far), rows.shape[1])
         number = far[:, 1].astype(np.int64)
-        nobody = far[:, 0] <= 0
-        number[nobody] = start
+        none = far[:, 0] <= 0
+        number[none] = start
         values = rows[number - start].astype(np.float64)
-        number[nobody], values[nobody] = -1, 0.0
+        number[none], values[none] = -1, 0.0
         return cls(far[:, 0], number, values)
 
     def merge(self, other: FarthestRows) -> FarthestRows:
@@ -44,79 +43,58 @@ class FarthestRows:
         return FarthestRows(distance[order], row[order], np.concatenate([self.values, other.values])[order])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tally:
-    """Exact sums that the threads of a process add to, each in a table of its own.
+def grid_of(reach: Vector, weight: float, n_rows: int) -> NDArray[np.float64]:
+    """(2, columns) B and b of exact sums, for terms of at most ``reach`` a unit of weight, of a table of that weight.
 
-    Nothing is lost in them, so it matters to no bit which thread added what, and blocks need no sums of their own.
+    |sum| <= weight * reach < 2^e, so B = 1.5 * 2^(e + 1) keeps v + B in one binade, and multiples of ulp(B) below
+    2^53 ulp(B) are exact. Low parts are at most ulp(B) / 2 each, and there are n_rows of them at the most. What is
+    lost is below 2^-60 of the column's range (``src/core/exact_sums.cpp``).
     """
-
-    shape: tuple[int, int, int]  # (k, 2, columns and padding)
-    width: int  # columns
-    tables: dict[int, NDArray[np.float64]] = field(default_factory=dict)  # by thread
-
-    def mine(self) -> NDArray[np.float64]:
-        """(k, 2, columns and padding) what this thread adds to."""
-        table = self.tables.get(threading.get_ident())
-        if table is None:
-            table = self.tables[threading.get_ident()] = np.zeros(self.shape)
-        return table
-
-    def total(self) -> NDArray[np.float64]:
-        """(k, 2, columns) the sums, when all threads are done."""
-        first, *others = self.tables.values() or [np.zeros(self.shape)]
-        for table in others:
-            first = first + table
-        return first[:, :, : self.width]
+    with np.errstate(over="ignore"):
+        exponent = np.frexp(np.where(reach > 0, reach, 1.0) * weight)[1] + 1
+    low = exponent - 53 + int(n_rows).bit_length() + 1
+    return np.stack([np.ldexp(1.5, exponent), np.ldexp(1.5, low)])
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Rows that came into groups and left them: all rows from nowhere, or those that changed since a pass.
+    """What groups gained by rows that changed their label: of all rows, from no label, or of those since a pass.
 
-    The sums are exact (``kernels.moves``): the totals of before plus these are the totals of now, to the bit.
+    The sums are exact: the totals of before plus these are the totals of now, to the bit.
     """
 
-    sums: (
-        NDArray[np.float64] | Tally
-    )  # (k, 2, d + c) high and low parts of sum w (x - reference), then of the weights; or where all parts add to
+    sums: NDArray[
+        np.float64
+    ]  # (k, 2, d + c) high and low parts of sum w (x - reference), then of the weights
     c: int  # columns of weights: 1, that of the rows; or d, those of the observed cells
-    whole: bool  # whether all rows come from nowhere
-    gain: float  # by how much sum w ||x - c||^2 fell; minus that sum itself where all rows come from nowhere
-    far: (
-        FarthestRows | None
-    )  # of rows from nowhere, while a group has none of them; otherwise nobody needs it
+    whole: bool  # whether all rows had no label
+    gain: float  # by how much sum w ||x - c||^2 fell; minus that sum itself where rows had no label
+    far: FarthestRows | None  # of rows that had no label, while a group is empty; otherwise they have no use
 
     @classmethod
     def zero(cls, k: int, d: int, c: int = 1, *, whole: bool = True) -> Moves:
-        """Nobody moved."""
+        """No row moved."""
         return cls(np.zeros((k, 2, d + c)), c, whole, 0.0, None)
 
     def merge(self, other: Moves) -> Moves:
         """Exact sums add. A group that is empty in the whole is empty in every part, so all parts have ``far``."""
         both = None if self.far is None or other.far is None else self.far.merge(other.far)
-        gain = self.gain + other.gain
-        if isinstance(self.sums, Tally) and self.sums is other.sums:  # not complete yet
-            return Moves(self.sums, self.c, self.whole, gain, both)
-        moves = Moves(self.table + other.table, self.c, self.whole, gain, both)
-        return moves if moves.empty.size else replace(moves, far=None)
+        moves = Moves(self.sums + other.sums, self.c, self.whole, self.gain + other.gain, both)
+        return moves.with_far_if_needed()
 
-    @property
-    def table(self) -> NDArray[np.float64]:
-        """(k, 2, d + c) the sums themselves."""
-        return self.sums.total() if isinstance(self.sums, Tally) else self.sums
+    def with_far_if_needed(self) -> Moves:
+        """Without the farthest rows if no group is empty."""
+        return replace(self, far=None) if self.far is not None and not self.empty.size else self
 
     @property
     def totals(self) -> NDArray[np.float64]:
         """(k, d) sum w (x - reference) over observed cells."""
-        table = self.table
-        return (table[:, 0] + table[:, 1])[:, : -self.c]
+        return (self.sums[:, 0] + self.sums[:, 1])[:, : -self.c]
 
     @property
     def mass(self) -> NDArray[np.float64]:
         """(k, 1) weight of the rows, or (k, d) weight of the observed cells."""
-        table = self.table
-        return table[:, 0, -self.c :] + table[:, 1, -self.c :]
+        return self.sums[:, 0, -self.c :] + self.sums[:, 1, -self.c :]
 
     @property
     def empty(self) -> NDArray[np.intp]:

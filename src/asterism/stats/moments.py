@@ -20,12 +20,13 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism import _core
 from asterism.data.block import Block, Vector
 
 RUN = 2048  # rows of a product y'y
@@ -60,40 +61,42 @@ class ColumnMoments:
 
     @classmethod
     def of(cls, block: Block) -> ColumnMoments:
-        """The moments of a block."""
-        blocks = MomentsOfBlocks(block.rows, block.weights)
-        blocks.take()
-        return blocks.result(block.start)
+        """The moments of a block (``src/core/moments.cpp``)."""
+        table = np.empty((len(COLUMN_FIELDS), block.rows.shape[1]))
+        rows, *bad = _core.column_moments(block.rows, block.weights, table)
+        infinite = None if bad[0] < 0 else (block.start + bad[0], bad[1])
+        *columns, observed = table
+        return cls(
+            rows, float(block.weights.sum()), *columns, observed=observed.astype(np.int64), infinite=infinite
+        )
 
     def merge(self, other: ColumnMoments) -> ColumnMoments:
         """Chan's formula, column by column; a column that one part never saw is the other's, to the bit."""
-        from asterism.kernels.moments import merge_moments
-
-        tables = np.stack([self._table, other._table])
-        merge_moments(tables)
-        infinite = min((bad for bad in (self.infinite, other.infinite) if bad is not None), default=None)
-        return ColumnMoments._from(self.rows + other.rows, self.total + other.total, tables[0], infinite)
-
-    @classmethod
-    def _from(
-        cls, rows: int, total: float, table: NDArray[np.float64], infinite: tuple[int, int] | None
-    ) -> ColumnMoments:
-        """From a (7, d) table as kernels have it."""
-        weight, mean, rest, scatter, low, high, observed = table
-        return cls(rows, total, weight, mean, rest, scatter, low, high, observed.astype(np.int64), infinite)
+        weight = self.weight + other.weight
+        here, there = self.weight > 0, other.weight > 0
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=there)
+        with np.errstate(invalid="ignore", over="ignore"):
+            delta = (other.mean - self.mean) + (other.rest - self.rest)
+            mean, rest = _two_sum(self.mean, self.rest + delta * share)
+            scatter = self.scatter + other.scatter + delta * delta * (self.weight * share)
+        return ColumnMoments(
+            rows=self.rows + other.rows,
+            total=self.total + other.total,
+            weight=weight,
+            mean=_of_both(here, there, mean, self.mean, other.mean),
+            rest=_of_both(here, there, rest, self.rest, other.rest),
+            scatter=_of_both(here, there, scatter, self.scatter, other.scatter),
+            low=np.minimum(self.low, other.low),
+            high=np.maximum(self.high, other.high),
+            observed=self.observed + other.observed,
+            infinite=min((bad for bad in (self.infinite, other.infinite) if bad is not None), default=None),
+        )
 
     def select(self, j: NDArray[np.int64]) -> ColumnMoments:
         """The moments of some columns."""
-        table = self._table[:, j]
         inner = self.infinite is not None and self.infinite[1] in j
-        return ColumnMoments._from(self.rows, self.total, table, self.infinite if inner else None)
-
-    @property
-    def _table(self) -> NDArray[np.float64]:
-        """(7, d) as kernels have it."""
-        return np.array(
-            [self.weight, self.mean, self.rest, self.scatter, self.low, self.high, self.observed], np.float64
-        )
+        columns = {name: getattr(self, name)[j] for name in COLUMN_FIELDS}
+        return replace(self, **columns, infinite=self.infinite if inner else None)
 
     @property
     def variance(self) -> Vector:
@@ -106,47 +109,22 @@ class ColumnMoments:
         return bool((self.observed < self.rows).any())
 
 
-class MomentsOfBlocks:
-    """Column moments of rows (n, d) in memory, in blocks of weights (size,); threads take blocks by themselves."""
+COLUMN_FIELDS = (
+    "weight",
+    "mean",
+    "rest",
+    "scatter",
+    "low",
+    "high",
+    "observed",
+)  # (d,) each, as the core has them
 
-    def __init__(self, rows: NDArray[Any], weights: Vector) -> None:
-        from asterism.kernels.turns import turns_for
 
-        self._rows, self._weights = rows, weights
-        self.count = max(-(-len(rows) // max(len(weights), 1)), 1)
-        self._turns = turns_for(1)
-        self._tables = np.empty((self.count, 7, rows.shape[1]))
-        # Of every block: rows counted, row and column + 1 of the first infinite cell.
-        self._counts = np.zeros((self.count, 3), np.int64)
-
-    def take(self) -> None:
-        """Take blocks until none is left."""
-        from asterism.kernels.moments import moments_of_blocks
-        from asterism.kernels.turns import take_all
-
-        told = self._rows, self._weights, self._turns, self._tables, self._counts
-        take_all(self._turns, lambda: bool(moments_of_blocks(*told)))
-
-    @property
-    def done(self) -> bool:
-        """Whether none is left."""
-        from asterism.kernels.turns import all_done
-
-        return all_done(self._turns)
-
-    def result(self, start: int = 0) -> ColumnMoments:
-        """Those of all blocks, in the order of ``engines.tree``; the first row has the number ``start``."""
-        n, size = len(self._rows), len(self._weights)
-        whole = self.count - 1
-        total = whole * float(self._weights.sum()) + float(self._weights[: n - whole * size].sum())
-        bad = [
-            (start + number * size + row, column - 1)
-            for number, (_, row, column) in enumerate(self._counts.tolist())
-            if column
-        ]
-        return ColumnMoments._from(
-            int(self._counts[:, 0].sum()), total, self._tables[0].copy(), min(bad, default=None)
-        )
+def _of_both(
+    here: NDArray[np.bool_], there: NDArray[np.bool_], both: Vector, one: Vector, other: Vector
+) -> Vector:
+    """(d,) ``both`` where both parts saw the column, else what the part has that did."""
+    return np.where(here & there, both, np.where(there, other, one))
 
 
 @dataclass(frozen=True, slots=True)
