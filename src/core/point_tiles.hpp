@@ -67,6 +67,7 @@ INLINE void for_each_near(long count, Test test, Use use) {
   for (long first = 0; first < count; first += LANES<float>)
     for (unsigned lanes = lane_bits(test(first)); lanes != 0;) {
       const int l = __builtin_ctz(lanes);
+      if (first + l >= count) break;
       use(first + l);
       lanes &= (~1u << l) & lane_bits(test(first));
     }

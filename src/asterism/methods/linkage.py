@@ -41,7 +41,9 @@ Tree = NDArray[np.float64]  # (n - 1, 4) in SciPy's format
 MIN_CLUSTERS_LISTED = 1024  # measured: pairs of so few clusters are listed in any case
 ROWS_PER_CLUSTER_LISTED = 4  # measured: rows a cluster has on average when pairs of clusters are listed
 MAX_CLUSTERS_LISTED = 8192  # convention: their pairs are 268 MB
-MEASURED = 3  # measured: n^2 over this pairs of rows may be measured one by one; then it is cheaper to list them
+MEASURED = (
+    3  # measured: n^2 over this pairs of rows may be measured one by one; then it is cheaper to list them
+)
 NO_LIMIT = 1 << 62
 
 
