@@ -55,8 +55,9 @@ void find_farthest(const Cluster& cluster) {
     if (row.farthest >= 0 && cluster.all[row.farthest].left == row.left) continue;
     const double* line = cluster.line(i);
     row.farthest = cluster.rows[0];
+    double most = line[row.farthest];
     for (long j = 1; j < cluster.size; j++)
-      if (line[cluster.rows[j]] > line[row.farthest]) row.farthest = cluster.rows[j];
+      if (line[cluster.rows[j]] > most) most = line[cluster.rows[j]], row.farthest = cluster.rows[j];
   }
 }
 
