@@ -40,7 +40,8 @@ long ward_chain(Tiles& tiles, double* size, long stop, Merges merges) {
     Neighbour best = {before, before >= 0 ? height(q, before) : INFINITE};
     // 2 |x - y|^2 < limit (1 / s + 1 / t), loosened for float32
     const float part = inverse[q];
-    float wide = float(best.distance * LOOSE);
+    auto loose = [](double limit) { return float(limit > 0 ? limit * LOOSE : -INFINITE); };  // nothing is below 0
+    float wide = loose(best.distance);
     auto near = [&](Vec<float> square, Vec<float> other) { return 2 * (square - slack) < wide * (part + other); };
     query.start_from(tiles, tiles.points + q * tiles.d);
     search(
@@ -49,7 +50,7 @@ long ward_chain(Tiles& tiles, double* size, long stop, Merges merges) {
         [&](long other) {
           if (other == q || tiles.owner[other] < 0) return;
           const double exact = height(q, other);
-          if (exact < best.distance) best = {other, exact}, wide = float(exact * LOOSE);
+          if (exact < best.distance) best = {other, exact}, wide = loose(exact);
         });
     return best;
   };

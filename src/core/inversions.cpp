@@ -10,7 +10,7 @@
 #include "variants.hpp"
 
 struct InversionKernels {
-  long (*merge)(Tiles& tiles, Nearest nearest, double* size, bool median, long stop, Merges merges);
+  long (*merge)(Tiles& tiles, double* size, bool median, long stop, Merges merges);
 };
 DECLARE_VARIANTS(InversionKernels, inversion_kernels)
 
@@ -37,29 +37,22 @@ long first_least(const double* known, long places) {
   return q;
 }
 
+// tiles.known holds the bounds, tiles.near the clusters that were that near
 struct Bounds {
-  Bounds(const Tiles& tiles, Nearest nearest)
-      : places(tiles.count * TILE),
-        near(nearest.near),
-        known(nearest.known),
-        merges(places, 0),
-        seen(places, 0),
-        limit(places) {
-    for (long q = 0; q < places; q++) limit[q] = loosened(known[q], tiles.slack);
+  explicit Bounds(const Tiles& tiles)
+      : merges(tiles.count * TILE, 0), seen(tiles.count * TILE, 0), limit(tiles.count * TILE) {
+    for (long q = 0; q < tiles.count * TILE; q++) limit[q] = loosened(tiles.known[q], tiles.slack);
   }
-  void set(const Tiles& tiles, long q, long place, double square) {
-    near[q] = place, known[q] = square, limit[q] = loosened(square, tiles.slack);
-    if (place >= 0) seen[q] = merges[place];
+  void set(Tiles& tiles, long q, const Neighbour& nearest) {
+    tiles.near[q] = nearest.place < 0 ? q : nearest.place, tiles.known[q] = nearest.distance;
+    limit[q] = loosened(nearest.distance, tiles.slack), seen[q] = merges[tiles.near[q]];
   }
-  const long places;
-  int64_t* near;
-  double* known;
   Scratch<long> merges, seen;  // of each place; of its neighbour when the bound was set
-  Scratch<float> limit;        // `known`, loosened
+  Scratch<float> limit;        // the bounds, loosened
 };
 
 // The new cluster at place q finds its nearest, and becomes the nearest of those it is nearer to than their bound
-void announce(const Tiles& tiles, long q, Bounds& bounds, Query& query) {
+void announce(Tiles& tiles, long q, Bounds& bounds, Query& query) {
   for (long j = 0; j < tiles.d; j++) query.x[j] = float(tiles.points[q * tiles.d + j]);
   Neighbour mine = {-1, INFINITE};
   float wide = loosened(INFINITE, tiles.slack);
@@ -73,28 +66,27 @@ void announce(const Tiles& tiles, long q, Bounds& bounds, Query& query) {
           if (other == q || tiles.owner[other] < 0) return;
           const double exact = between_places(tiles, q, other);
           if (exact < mine.distance) mine = {other, exact}, wide = loosened(exact, tiles.slack);
-          if (exact < bounds.known[other]) bounds.set(tiles, other, q, exact);
+          if (exact < tiles.known[other]) bounds.set(tiles, other, {q, exact});
         });
   }
-  bounds.set(tiles, q, mine.place, mine.distance);
+  bounds.set(tiles, q, mine);
 }
 
-long merge_nearest(Tiles& tiles, Nearest nearest, double* size, bool median, long stop, Merges merges) {
+long merge_nearest(Tiles& tiles, double* size, bool median, long stop, Merges merges) {
   Query query(tiles);
-  Bounds bounds(tiles, nearest);
+  Bounds bounds(tiles);
   long done = 0;
   while (merges.count + 1 - done > stop) {
-    const long q = first_least(bounds.known, bounds.places), r = bounds.near[q];
-    if (tiles.owner[r] < 0 || bounds.merges[r] != bounds.seen[q]) {
-      const Neighbour found = nearest_other(tiles, q, query);
-      bounds.set(tiles, q, found.place, found.distance);
+    const long q = first_least(tiles.known, tiles.count * TILE), r = tiles.near[q];
+    if (r == q || tiles.owner[r] < 0 || bounds.merges[r] != bounds.seen[q]) {
+      bounds.set(tiles, q, nearest_other(tiles, q, query));
       continue;
     }
-    note_merge(merges, done++, tiles, q, r, bounds.known[q]);
+    note_merge(merges, done++, tiles, q, r, tiles.known[q]);
     double &mine = size[tiles.owner[q]], theirs = size[tiles.owner[r]];
     merge_places(tiles, q, r, median ? 0.5 : theirs / (mine + theirs));
     mine += theirs;
-    bounds.known[r] = INFINITE;
+    tiles.known[r] = INFINITE;
     bounds.merges[q]++;
     announce(tiles, q, bounds, query);
   }
@@ -111,15 +103,13 @@ void bind_inversions(nb::module_& m) {
   const InversionKernels& kernels = CHOSEN(InversionKernels, inversion_kernels);
   m.def(
       "merge_nearest",
-      [&kernels](PointTiles& tiles, Out<int64_t, 1> near, Out<double, 1> known, Out<double, 1> size, bool median,
-                 long stop, Pairs pairs, Heights squares) {
+      [&kernels](PointTiles& tiles, Out<double, 1> size, long stop, bool median, Pairs pairs, Heights squares) {
         const Merges merges = merges_of(tiles.left(), pairs, squares);
         require(long(size.size()) == tiles.n, "size must have a value a point");
-        const Nearest nearest = tiles.nearest(near, known);
         nb::gil_scoped_release released;
-        return kernels.merge(tiles.view, nearest, size.data(), median, stop > 1 ? stop : 1, merges);
+        return kernels.merge(tiles.view, size.data(), median, stop > 1 ? stop : 1, merges);
       },
-      "tiles"_a, "near"_a, "known"_a, "size"_a, "median"_a, "stop"_a, "pairs"_a, "squares"_a,
+      "tiles"_a, "size"_a, "stop"_a, "median"_a, "pairs"_a, "squares"_a,
       "Merge the nearest centroids (or medians) until `stop` clusters are left; how many merges that were.");
 }
 #endif

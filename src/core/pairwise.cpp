@@ -3,7 +3,7 @@
 //
 //   norm    (sum_j |x_j - y_j|^p)^(1/p)                        over the columns both rows have, times d over their
 //   number mixed   scale * sum_j w_j d_j(x_j, y_j) / sum_j w_j        over the columns that can be compared (Gower)
-//   sums    out[i, g] += sum of w_o d(i, o) over the points o of group g, which stand side by side, in runs
+//   sums    out[i, g] += sum of w_o |x_i - y_o| over the points o of group g, which stand side by side, in runs
 //   (silhouettes)
 //
 // Points are packed side by side in vector lanes, 256 at a time; each row runs over a pack while it is in the nearest
@@ -44,7 +44,6 @@ struct Runs {
 struct PairwiseKernels {
   void (*norm_tile)(const Rows& rows, const Rows& points, const NormRule& rule, double* out);
   void (*mixed_tile)(const Rows& rows, const Rows& points, const MixedRule& rule, double* out);
-  void (*add_tile)(const Rows& tile, const Runs& runs, double* out, long k);
   void (*add_euclidean)(const Rows& rows, const Rows& points, bool root, const Runs& runs, double* out, long k);
 };
 DECLARE_VARIANTS(PairwiseKernels, pairwise_kernels)
@@ -224,10 +223,6 @@ INLINE void add_runs(const double* distances, const Runs& runs, double* out) {
   }
 }
 
-void add_tile(const Rows& tile, const Runs& runs, double* out, long k) {
-  for (long i = 0; i < tile.n; i++) add_runs(tile.cells + i * tile.d, runs, out + i * k);
-}
-
 // Distances are added up while they are in the nearest cache
 void add_euclidean(const Rows& rows, const Rows& points, bool root, const Runs& runs, double* out, long k) {
   alignas(64) double distances[PACK];
@@ -241,7 +236,7 @@ void add_euclidean(const Rows& rows, const Rows& points, bool root, const Runs& 
 }
 
 }  // namespace
-const PairwiseKernels pairwise_kernels = {norm_tile, mixed_tile, add_tile, add_euclidean};
+const PairwiseKernels pairwise_kernels = {norm_tile, mixed_tile, add_euclidean};
 }  // namespace ISA
 
 #else
@@ -256,16 +251,6 @@ static Rows rows_of(const Cells& rows) { return {rows.data(), long(rows.shape(0)
 static void require_tile(const Cells& rows, const Cells& points, const Out<double, 2>& out) {
   require(rows.shape(1) == points.shape(1), "rows and points must have the same columns");
   require(out.shape(0) == rows.shape(0) && out.shape(1) == points.shape(0), "out must have a cell for every pair");
-}
-
-static Runs runs_of(size_t points, const Values& weights, const Numbers& starts, const Numbers& groups, size_t k) {
-  const long count = long(groups.size());
-  require(weights.size() == points, "weights must have a value a point");
-  require(long(starts.size()) == count + 1 && starts.data()[0] == 0 && starts.data()[count] == int64_t(points),
-          "starts must begin at 0 and end with the number of points");
-  for (long s = 0; s < count; s++) require(starts.data()[s] <= starts.data()[s + 1], "starts must not fall");
-  require(all_inside(groups.data(), count, 0, long(k)), "groups must be columns of out");
-  return {weights.data(), starts.data(), groups.data(), count};
 }
 
 void bind_pairwise(nb::module_& m) {
@@ -293,24 +278,20 @@ void bind_pairwise(nb::module_& m) {
       "1 numbers, 2 zeros and ones of which two zeros say nothing.",
       Released());
   m.def(
-      "add_group_sums",
-      [&kernels](Cells tile, Values weights, Numbers starts, Numbers groups, Out<double, 2> out) {
-        require(out.shape(0) == tile.shape(0), "out must have a line a row");
-        const Runs runs = runs_of(tile.shape(1), weights, starts, groups, out.shape(1));
-        kernels.add_tile(rows_of(tile), runs, out.data(), long(out.shape(1)));
-      },
-      "tile"_a, "weights"_a, "starts"_a, "groups"_a, "out"_a,
-      "out[i, g] += sum of weights[o] tile[i, o] over the runs of group g.", Released());
-  m.def(
       "add_euclidean_sums",
       [&kernels](Cells rows, Cells points, bool root, Values weights, Numbers starts, Numbers groups,
                  Out<double, 2> out) {
         require(rows.shape(1) == points.shape(1), "rows and points must have the same columns");
         require(points.shape(0) <= PACK && out.shape(0) == rows.shape(0), "PACK points at most; out: a line a row");
-        const Runs runs = runs_of(points.shape(0), weights, starts, groups, out.shape(1));
+        require(weights.size() == points.shape(0), "weights must have a value a point");
+        require(starts.size() == groups.size() + 1, "starts must have one more than groups");
+        require(all_inside(starts.data(), long(starts.size()), 0, long(points.shape(0)) + 1), "starts must be points");
+        require(all_inside(groups.data(), long(groups.size()), 0, long(out.shape(1))), "groups must be columns of out");
+        const Runs runs = {weights.data(), starts.data(), groups.data(), long(groups.size())};
         kernels.add_euclidean(rows_of(rows), rows_of(points), root, runs, out.data(), long(out.shape(1)));
       },
       "rows"_a, "points"_a, "root"_a, "weights"_a, "starts"_a, "groups"_a, "out"_a,
-      "The same with Euclidean distances of rows to at most PACK points, or with their squares.", Released());
+      "out[i, g] += sum of weights[o] |row i - point o|, or its square, over the runs of group g; PACK points at most.",
+      Released());
 }
 #endif

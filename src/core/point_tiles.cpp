@@ -10,7 +10,7 @@ struct Points {
 };
 struct TileKernels {
   void (*fill)(const Points& points, Tiles& tiles);
-  void (*nearest_places)(const Tiles& tiles, long first, long last, int64_t* near, double* known);
+  void (*find_nearest)(Tiles& tiles, long first, long last);
   void (*nearest_points)(const Tiles& tiles, const double* rows, long n, int64_t* out);
 };
 DECLARE_VARIANTS(TileKernels, tile_kernels)
@@ -75,19 +75,19 @@ void fill(const Points& points, Tiles& tiles) {
     const long a = t * n / tiles.count, b = (t + 1) * n / tiles.count;
     for (long i = a; i < b; i++) {
       const long q = t * TILE + i - a;
-      tiles.owner[q] = points.numbers[order[i]];
+      tiles.owner[q] = points.numbers[order[i]], tiles.near[q] = q, tiles.known[q] = 0;
       std::memcpy(tiles.points + q * d, points.cells + order[i] * d, size_t(d) * sizeof(double));
       place_point(tiles, q);
     }
   }
 }
 
-void nearest_places(const Tiles& tiles, long first, long last, int64_t* near, double* known) {
+void find_nearest(Tiles& tiles, long first, long last) {
   Query query(tiles);
   for (long q = first; q < last; q++)
     if (tiles.owner[q] >= 0) {
       const Neighbour found = nearest_other(tiles, q, query);
-      near[q] = found.place, known[q] = found.distance;
+      if (found.place >= 0) tiles.near[q] = found.place, tiles.known[q] = found.distance;
     }
 }
 
@@ -111,14 +111,14 @@ void nearest_points(const Tiles& tiles, const double* rows, long n, int64_t* out
       if (number < 0) return;
       const double exact = squared_distance(row, tiles.points + place * d, d);
       if (exact < best.distance || best.place < 0 || (exact == best.distance && number < best.place))
-        best = {number, exact}, wide = loosened(exact, slack);  // of equals, the lowest number
+        best = {number, exact}, wide = float(exact * LOOSE + slack);  // of equals, the lowest number
     });
     out[i] = best.place;
   }
 }
 
 }  // namespace
-const TileKernels tile_kernels = {fill, nearest_places, nearest_points};
+const TileKernels tile_kernels = {fill, find_nearest, nearest_points};
 }  // namespace ISA
 
 #else
@@ -134,9 +134,11 @@ void PointTiles::fill(const double* points, const int64_t* numbers, long n, long
   while (count * TILE < n) count *= 2;  // a power of two: halving makes parts of equal size
   const long stride = round_up(count, BOXES), width = round_up(d, COLUMNS);
   points_.resize(count * TILE * d), owner_.assign(count * TILE, -1);
+  near_.assign(count * TILE, 0), known_.assign(count * TILE, __builtin_inf());
   places_.assign(count * width * TILE, 0.f), boxes_.assign(2 * d * stride, __builtin_inff());
   const double slack = 1001.0 * double(d) * (0x1p-22 * reach) * (0x1p-22 * reach);
-  view = {count, stride, d, width, points_.data(), owner_.data(), places_.data(), boxes_.data(), slack};
+  view = {count,        stride,        d,    width, points_.data(), owner_.data(), places_.data(), boxes_.data(),
+          near_.data(), known_.data(), slack};
   CHOSEN(TileKernels, tile_kernels).fill({points, numbers, n, d}, view);
 }
 
@@ -165,15 +167,12 @@ void bind_point_tiles(nb::module_& m) {
       .def("repack", &PointTiles::repack, "Sort the points that are left into tiles anew.", Released())
       .def_prop_ro("places", &PointTiles::places, "Places for points: at least as many as there are points.")
       .def(
-          "nearest_places",
-          [&kernels](const PointTiles& tiles, long first, long last, Out<int64_t, 1> near, Out<double, 1> known) {
-            const size_t places = size_t(tiles.places());
-            require(near.size() == places && known.size() == places, "near and known must have a value a place");
-            require(0 <= first && first <= last && last <= long(places), "first and last must be places");
-            kernels.nearest_places(tiles.view, first, last, near.data(), known.data());
+          "find_nearest",
+          [&kernels](PointTiles& tiles, long first, long last) {
+            require(0 <= first && first <= last && last <= tiles.places(), "first and last must be places");
+            kernels.find_nearest(tiles.view, first, last);
           },
-          "first"_a, "last"_a, "near"_a, "known"_a,
-          "near, known = nearest other place of each place with a point, and its squared distance.", Released())
+          "first"_a, "last"_a, "Find the nearest neighbours of these places, which may be done on threads.", Released())
       .def(
           "nearest_points",
           [&kernels](const PointTiles& tiles, In<double, 2> rows, Out<int64_t, 1> out) {

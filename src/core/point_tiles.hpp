@@ -27,13 +27,9 @@ struct Tiles {
   int64_t* owner;  // (count * TILE,) the number of the point at each place, -1 where there is none
   float* places;   // (count, width, TILE) the same coordinates, infinite where there is no point
   float* boxes;    // (2, d, stride) least and largest coordinate of each tile
+  int64_t* near;   // (count * TILE,) the nearest other place of each, or itself while that is not known
+  double* known;   // (count * TILE,) its squared distance, or 0; infinite where there is no point
   double slack;    // 1001 e^2
-};
-
-// The nearest neighbours of places
-struct Nearest {
-  int64_t* near;  // (places,) the nearest place of each
-  double* known;  // (places,) its squared distance; infinite where there is no point
 };
 
 #ifdef ISA
@@ -45,7 +41,7 @@ namespace {
 constexpr double INFINITE = __builtin_inf();
 
 // What a float32 square must stay below for the true one to be below `square`
-INLINE float loosened(double square, double slack) { return float(square * LOOSE + slack); }
+INLINE float loosened(double square, double slack) { return square > 0 ? float(square * LOOSE + slack) : 0.f; }
 
 // |a - b|^2 from the differences, four sums side by side; the same bits from b to a
 INLINE double squared_distance(const double* a, const double* b, long d) {
@@ -71,6 +67,7 @@ INLINE void for_each_near(long count, Test test, Use use) {
   for (long first = 0; first < count; first += LANES<float>)
     for (unsigned lanes = lane_bits(test(first)); lanes != 0;) {
       const int l = __builtin_ctz(lanes);
+      if (first + l >= count) break;
       use(first + l);
       lanes &= (~1u << l) & lane_bits(test(first));
     }
@@ -232,15 +229,10 @@ class PointTiles {
     for (const int64_t number : owner_) found += number >= 0;
     return found;
   }
-  Nearest nearest(const Out<int64_t, 1>& near, const Out<double, 1>& known) const {
-    require(long(near.size()) == places() && near.size() == known.size(), "near and known must have a value a place");
-    require(all_inside(near.data(), places(), left() > 1 ? 0 : -1, places()), "near must hold places");
-    return {near.data(), known.data()};
-  }
 
  private:
-  std::vector<double> points_;
-  std::vector<int64_t> owner_;
+  std::vector<double> points_, known_;
+  std::vector<int64_t> owner_, near_;
   std::vector<float> places_, boxes_;
   void fill(const double* points, const int64_t* numbers, long n, long d);
 };

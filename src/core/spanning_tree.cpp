@@ -1,7 +1,7 @@
 // The minimum spanning tree of points, O(n) memory: single linkage.
 //
 // Boruvka's rounds: every component but the largest takes the shortest edge that leaves it, until one is left. They
-// start from the nearest neighbour of every point (found on threads, by the caller). Later a point is searched
+// start from the nearest neighbour of every point (PointTiles.find_nearest, on threads). Later a point is searched
 // from again only if its neighbour has come into its own component, and only if the distance known of it could beat
 // the best edge its component has by then. The largest component needs no search: edges of the others reach it.
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "variants.hpp"
 
 struct SpanningKernels {
-  void (*tree)(const Tiles& tiles, Nearest nearest, Merges edges);
+  void (*tree)(const Tiles& tiles, Merges edges);
 };
 DECLARE_VARIANTS(SpanningKernels, spanning_kernels)
 
@@ -61,9 +61,9 @@ struct Edge {
   long from, to;
 };
 
-void spanning_tree(const Tiles& tiles, Nearest nearest, Merges edges) {
-  int64_t* const near = nearest.near;
-  double* const known = nearest.known;
+void spanning_tree(const Tiles& tiles, Merges edges) {
+  int64_t* const near = tiles.near;
+  double* const known = tiles.known;
   Components components(tiles);
   const long places = components.places;
   const Scratch<long>& group = components.group;
@@ -111,10 +111,9 @@ void bind_spanning_tree(nb::module_& m) {
   const SpanningKernels& kernels = CHOSEN(SpanningKernels, spanning_kernels);
   m.def(
       "spanning_tree",
-      [&kernels](const PointTiles& tiles, Out<int64_t, 1> near, Out<double, 1> known, Pairs pairs, Heights squares) {
-        kernels.tree(tiles.view, tiles.nearest(near, known), merges_of(tiles.left(), pairs, squares));
+      [&kernels](const PointTiles& tiles, Pairs pairs, Heights squares) {
+        kernels.tree(tiles.view, merges_of(tiles.left(), pairs, squares));
       },
-      "tiles"_a, "near"_a, "known"_a, "pairs"_a, "squares"_a,
-      "Edges of the shortest tree over the points, from their nearest neighbours (overwritten).", Released());
+      "tiles"_a, "pairs"_a, "squares"_a, "Edges of the shortest tree over the points.", Released());
 }
 #endif

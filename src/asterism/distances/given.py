@@ -110,7 +110,10 @@ class FittedMatrix(Fitted):
             return np.ascontiguousarray(
                 ready[:, points[0] : points[-1] + 1]
             )  # neighbours: quicker than picking
-        return ready.take(points, axis=1)  # lines stay whole, which picking by an index does not promise
+        picked: Tile = np.take(
+            ready, points, axis=1
+        )  # lines stay whole, which ready[:, points] does not promise
+        return picked
 
     def inspect(self, block: Any) -> NoFault:
         """Refuse a negative, missing or infinite dissimilarity, and a diagonal that is not zero."""

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from asterism import _core
 from asterism.data.block import Block
 from asterism.data.source import Source
 from asterism.distances.pairwise import COLUMNS, every_row, every_weight, prepared
@@ -67,9 +66,7 @@ def pair_scatter(source: Source, labels: Any, metric: Any = "euclidean") -> Pair
             others = order[a : a + COLUMNS]
             tile = fitted.tile(block.rows[here], fitted.points(rows[others], others))
             starts = np.flatnonzero(np.diff(z[others], prepend=-1))
-            sums = np.zeros((len(here), len(starts)))
-            ends, runs = np.append(starts, len(others)), np.arange(len(starts))
-            _core.add_group_sums(np.ascontiguousarray(tile), weights[others], ends, runs, sums)
+            sums = np.add.reduceat(tile * weights[others], starts, axis=1)
             same = mine[:, None] == z[others[starts]]
             within += np.where(same, sums, 0.0).sum(axis=1)
             between += np.where(same, 0.0, sums).sum(axis=1)

@@ -40,7 +40,7 @@ from asterism.families.assignment import present
 from asterism.methods.pca import fit_pca
 
 Array = NDArray[np.float64]
-STRIP = 1024  # measured: rows that are projected together, while all is in the cache
+STRIP = 256  # measured: rows that are projected together, while all is in the cache
 REACH = 2.0  # standard deviations along the first component that the starting line reaches
 
 

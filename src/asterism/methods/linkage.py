@@ -122,7 +122,8 @@ Merges = tuple[NDArray[np.int64], Vector]  # (n - 1, 2) a row of each cluster me
 def _single(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> Merges:  # noqa: ARG001  one signature for all
     pairs, squares = _no_merges(len(points))
     tiles = _core.PointTiles(points)
-    _core.spanning_tree(tiles, *_nearest(tiles), pairs, squares)
+    _find_nearest(tiles)
+    _core.spanning_tree(tiles, pairs, squares)
     return pairs, np.sqrt(squares)
 
 
@@ -134,8 +135,8 @@ def _ward(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> Mer
 
 def _inverting(points: NDArray[np.float64], weights: Vector, linkage: Linkage) -> Merges:
     def merge(tiles: Any, size: Vector, stop: int, pairs: Any, squares: Vector) -> int:
-        near, known = _nearest(tiles)
-        done: int = _core.merge_nearest(tiles, near, known, size, linkage == "median", stop, pairs, squares)
+        _find_nearest(tiles)
+        done: int = _core.merge_nearest(tiles, size, stop, linkage == "median", pairs, squares)
         return done
 
     return _halving(points, weights, merge)
@@ -176,11 +177,8 @@ def _by_members(points: NDArray[np.float64], weights: Vector, linkage: Linkage) 
     return pairs, np.sqrt(heights) if linkage == "complete" else heights
 
 
-def _nearest(tiles: Any) -> tuple[NDArray[np.int64], Vector]:
-    """The nearest place of every place, and its squared distance."""
-    near, known = np.zeros(tiles.places, np.int64), np.full(tiles.places, np.inf)
-    on_threads(Numbers(tiles.places), lambda block: tiles.nearest_places(*_ends(block), near, known))
-    return near, known
+def _find_nearest(tiles: Any) -> None:
+    on_threads(Numbers(tiles.places), lambda block: tiles.find_nearest(*_ends(block)))
 
 
 def _no_merges(n: int) -> Merges:

@@ -4,8 +4,8 @@ For each candidate and each medoid a step finds what the exchange of the two wou
 
     J = sum_i w_i d(x_i, medoid of i)
 
-measured on every row of the table (``core/medoids.cpp``), and makes the best exchange if that lowers J. It has settled
-when every candidate was looked at since the last exchange. Batches are fixed, so threads decide nothing.
+measured on every row of the table (``core/medoids.cpp``), and makes the best exchange if that lowers J. It has
+settled when every candidate was measured since the last exchange. Batches are fixed, so threads decide nothing.
 
 References
 ----------

@@ -41,8 +41,8 @@ from asterism.stats.contingency import totals
 Form = Literal["full", "centroid"]
 Sums = NDArray[np.float64]  # (rows, k) sum of w d(row, x) over the rows x of each group
 
-ROWS = 1024  # of a tile
-COLUMNS: int = _core.PACK  # of a tile; ROWS x COLUMNS dissimilarities are 2 MB, and read back at once
+ROWS = 256  # of a tile
+COLUMNS: int = _core.PACK  # of a tile; ROWS x COLUMNS dissimilarities are 512 kB, and read back at once
 MOST_ROWS = 100_000  # n x n beyond this is not what a default should do
 
 
@@ -183,14 +183,15 @@ def points_of(
 
 def add_sums(fitted: Fitted, rows: Any, points: Points, out: Sums) -> None:
     """out[i, g] += sum of w d(i, j) over the points of group g, a tile of rows at a time."""
-    runs = (points.weights, points.starts, points.groups)
     if type(fitted) is FittedNorm and fitted.p == 2.0:
         # The usual case, in one loop: half the time of a tile that is written and read again.
-        _core.add_euclidean_sums(rows, points.points, fitted.root, *runs, out)
+        _core.add_euclidean_sums(
+            rows, points.points, fitted.root, points.weights, points.starts, points.groups, out
+        )
         return
     for a in range(0, len(rows), ROWS):
         tile = fitted.tile(rows[a : a + ROWS], points.points)
-        _core.add_group_sums(tile, *runs, out[a : a + ROWS])
+        out[a : a + ROWS, points.groups] += np.add.reduceat(tile * points.weights, points.starts[:-1], axis=1)
 
 
 def silhouettes(sums: Sums, groups: NDArray[Any], mass: Vector) -> Vector:
