@@ -199,7 +199,7 @@ def labels_of(model: Centers, block: Block) -> NDArray[np.int32]:
 
 
 def relabel(model: Centers, block: Block, memory: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The same where (2, n) labels and leads are remembered: rows whose lead is used up are read, and it is renewed."""
+    """The same where (2, n) labels and leads are remembered: only rows whose lead is used up are read."""
     if model.offsets.size < WORTH_A_LEAD:
         return labels_of(model, block)
     drift = np.zeros(len(model.offsets)) if model.drift is None else model.drift
