@@ -10,6 +10,30 @@ variant: str = 'v4'
 class ShapeError(ValueError):
     pass
 
+class Linkage(enum.Enum):
+    """How the distance of two clusters follows from those of their members."""
+
+    complete = 0
+
+    average = 1
+
+    weighted = 2
+
+def ward_chain(tiles: PointTiles, size: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], stop: int, pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+    """
+    Merge centroids by Ward's linkage until `stop` clusters are left; how many merges that were.
+    """
+
+def chain_of_pairs(distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], size: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], linkage: Linkage, pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], heights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    All merges of clusters whose distances are given, every pair once (overwritten).
+    """
+
+def label_merges(pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tree: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    """
+    tree = the merges in SciPy's format: clusters are numbered n, n + 1, ... as they are made.
+    """
+
 def add_colours(rows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], sums: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """sums (cells, 1 + d) += w and w x of every colour x in its cell."""
 
@@ -18,14 +42,7 @@ def list_candidates(codes: Annotated[NDArray[numpy.float64], dict(shape=(None, N
     The codes that can be nearest in each of some cells, lowest first; returns how long the lists are together.
     """
 
-@overload
-def encode_colours(rows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> float: ...
-
-@overload
-def encode_colours(rows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu')], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> float: ...
-
-@overload
-def encode_colours(rows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu')], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> float:
+def encode_colours(rows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], codes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lists: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], mass: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> float:
     """
     labels = the nearest code of every colour, mass += their weights; returns sum w ||x - c||^2.
     """
@@ -60,28 +77,6 @@ def contrast_bell(u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order
 def contrast_cube(u: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], a: float) -> float:
     """u becomes w u^3; returns the sum of w 3 u^2."""
 
-class Linkage(enum.Enum):
-    complete = 0
-
-    average = 1
-
-    weighted = 2
-
-def ward_chain(tiles: PointTiles, size: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], stop: int, pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
-    """
-    Merge centroids by Ward's linkage until `stop` clusters are left; how many merges that were.
-    """
-
-def chain_of_pairs(distances: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], size: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], linkage: Linkage, pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], heights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """
-    All merges of clusters whose distances are given, every pair once (overwritten).
-    """
-
-def label_merges(pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], heights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], tree: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
-    """
-    tree = the merges in SciPy's format: clusters are numbered n, n + 1, ... as they are made.
-    """
-
 def dip(x: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
     """
     Hartigan's dip of distinct ascending x, whose shares add up to 1:
@@ -94,9 +89,9 @@ def move_rows(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), o
 @overload
 def move_rows(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], centers: Centers, before: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], after: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], grid: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], start: int, wanted: int) -> tuple:
     """
-    Rows leave their groups before for those after. Returns (k, 2, d + c) exact sums of w (x - reference) and of weights
-    that groups gained, in high and low parts; by how much sum w ||x - c||^2 fell; and (wanted, 2) squared distance and
-    number of the farthest rows that had no group.
+    Rows leave their groups before for those after. Returns (k, 2, d + c) exact sums of w (x - reference) and of
+    weights that groups gained, in high and low parts; by how much sum w ||x - c||^2 fell; and (wanted, 2) squared
+    distance and number of the farthest rows that had no group.
     """
 
 @overload
@@ -143,24 +138,16 @@ def group_moments(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None
     table = weight, mean from the reference and scatter of every column in every group; mass = weight of the rows. Both must be 0 before.
     """
 
-def merge_nearest(tiles: PointTiles, near: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], known: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], size: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], median: bool, stop: int, pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
+def merge_nearest(tiles: PointTiles, size: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], stop: int, median: bool, pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> int:
     """
     Merge the nearest centroids (or medians) until `stop` clusters are left; how many merges that were.
     """
 
-@overload
-def add_level_scores(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], added: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int: ...
-
-@overload
 def add_level_scores(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], added: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
     """
     (n, k) += sum over known cells of the (D, k) scores of their levels; i d + j of no code, or -1.
     """
 
-@overload
-def add_level_counts(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], added: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int: ...
-
-@overload
 def add_level_counts(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], added: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
     """
     (D, k) += the (n, k) mass of the rows at their levels; i d + j of a cell that is no code, or -1.
@@ -195,13 +182,13 @@ class Members:
         """
 
 @overload
-def column_moments(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple: ...
+def column_moments(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int: ...
 
 @overload
-def column_moments(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> tuple:
+def column_moments(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], table: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
     """
     table (7, d) becomes weight, mean, rest of the mean, scatter, low, high and number of the observed cells.
-    Returns the rows of weight above 0, and row and column of the first infinite cell (-1 for none).
+    Returns how many rows have a weight above 0.
     """
 
 class Centers:
@@ -255,12 +242,9 @@ def mixed_tile(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), 
     out[i, o] = scale times the weighted mean over columns of what row i and point o differ by; kinds: 0 codes, 1 numbers, 2 zeros and ones of which two zeros say nothing.
     """
 
-def add_group_sums(tile: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
-    """out[i, g] += sum of weights[o] tile[i, o] over the runs of group g."""
-
 def add_euclidean_sums(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], points: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], root: bool, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], starts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], groups: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
     """
-    The same with Euclidean distances of rows to at most PACK points, or with their squares.
+    out[i, g] += sum of weights[o] |row i - point o|, or its square, over the runs of group g; PACK points at most.
     """
 
 class Angle(enum.Enum):
@@ -293,18 +277,16 @@ class PointTiles:
     def places(self) -> int:
         """Places for points: at least as many as there are points."""
 
-    def nearest_places(self, first: int, last: int, near: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], known: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    def find_nearest(self, first: int, last: int) -> None:
         """
-        near, known = nearest other place of each place with a point, and its squared distance.
+        Find the nearest neighbours of these places, which may be done on threads.
         """
 
     def nearest_points(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """out = number of the point nearest to each row; of equals, the lowest."""
 
-def spanning_tree(tiles: PointTiles, near: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu')], known: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
-    """
-    Edges of the shortest tree over the points, from their nearest neighbours (overwritten).
-    """
+def spanning_tree(tiles: PointTiles, pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], squares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """Edges of the shortest tree over the points."""
 
 def split_all(distances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu')], diameters: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
     """

@@ -7,8 +7,11 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "variants.hpp"
 
@@ -33,8 +36,25 @@ template <class T, int D> struct type_caster<Array<T, D>> {
   template <class Flags> bool from_python(handle source, Flags flags, cleanup_list* cleanup) noexcept {
     make_caster<Base> caster;
     if (!caster.from_python(source, Flags(flags & ~Flags(cast_flags::convert)), cleanup)) return false;
-    if (reinterpret_cast<uintptr_t>(caster.value.data()) % alignof(T) != 0) return false;
+    if (reinterpret_cast<uintptr_t>(caster.value.data()) % alignof(T) != 0) {
+      if constexpr (!std::is_const_v<T>) return false;
+      return aligned(caster.value);
+    }
     value = Whole(caster.value);
+    return true;
+  }
+
+ private:
+  // What is only read may come at any address, as from a worker of a cluster: it is copied
+  bool aligned(const Base& given) noexcept {
+    using Cell = std::remove_const_t<T>;
+    Cell* data = new (std::nothrow) Cell[given.size() > 0 ? given.size() : 1];
+    if (data == nullptr) return false;
+    std::memcpy(static_cast<void*>(data), static_cast<const void*>(given.data()), given.size() * sizeof(T));
+    size_t shape[D];
+    for (int i = 0; i < D; i++) shape[i] = given.shape(i);
+    capsule owner(data, [](void* p) noexcept { delete[] static_cast<Cell*>(p); });
+    value = Whole(Base(data, D, shape, owner));
     return true;
   }
 };

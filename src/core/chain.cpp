@@ -150,7 +150,7 @@ static void label_merges(In<int64_t, 2> pairs, In<double, 1> heights, In<double,
 
 void bind_chain(nb::module_& m) {
   const ChainKernels& kernels = CHOSEN(ChainKernels, chain_kernels);
-  nb::enum_<Linkage>(m, "Linkage")
+  nb::enum_<Linkage>(m, "Linkage", "How the distance of two clusters follows from those of their members.")
       .value("complete", Linkage::complete)
       .value("average", Linkage::average)
       .value("weighted", Linkage::weighted);

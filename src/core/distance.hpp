@@ -28,7 +28,7 @@ INLINE double squared_distance(const T* x, const double* reference, const double
   };
   long j = 0;
   for (; j + CHAINS * L <= d; j += CHAINS * L) UNROLL
-  for (int c = 0; c < CHAINS; c++) sums[c] += square(D{}, j + c * L);
+    for (int c = 0; c < CHAINS; c++) sums[c] += square(D{}, j + c * L);
   double sum = total<double>(sums[0] + sums[1]);
   for (; j < d; j++) sum += square(0.0, j);
   return sum;

@@ -67,8 +67,8 @@ class Passage {
       __builtin_prefetch(next + j);
       move_columns(x, j, w, lanes);
     }
-    UNROLL
-    for (int g = 0; g < 2; g++) distance[g] = total<double>(lanes[g]);
+    UNROLL for (int g = 0; g < 2; g++)
+      distance[g] = total<double>(lanes[g]);
     for (; j < t_.d; j++) move_columns(x, j, w, distance);
     if (!t_.missing) add(t_.d, w);
   }
@@ -82,8 +82,7 @@ class Passage {
   template <class W>
   INLINE void move_columns(const T* x, long j, double w, W* distances) const {
     const W zero = {}, y = wide<W>(x + j) - load_as<W>(t_.reference + j);
-    UNROLL
-    for (int g = 0; g < GROUPS; g++) {
+    UNROLL for (int g = 0; g < GROUPS; g++) {
       const W z = y - load_as<W>(centers_[g] + j);
       distances[g] += z == z ? z * z : zero;
     }
@@ -94,8 +93,7 @@ class Passage {
   INLINE void add(long j, W v) const {
     const W B = load_as<W>(t_.grid + j), b = load_as<W>(t_.grid + t_.width + j);
     const W high = (v + B) - B, low = ((v - high) + b) - b;
-    UNROLL
-    for (int g = 0; g < GROUPS; g++) {
+    UNROLL for (int g = 0; g < GROUPS; g++) {
       double *highs = sums_[g] + j, *lows = highs + t_.width;
       store(highs, g == 0 ? load_as<W>(highs) + high : load_as<W>(highs) - high);
       store(lows, g == 0 ? load_as<W>(lows) + low : load_as<W>(lows) - low);

@@ -196,7 +196,8 @@ bool write_columns(Totals& totals, const Layout& at, long d, double* origin, dou
     const double weight = sum[j] + lost[j], second = sum[2 * d + j] + lost[2 * d + j];
     const double left = weight > 0 ? (sum[d + j] + lost[d + j]) / weight : 0, shift = left * left * weight;
     double mean = weight > 0 ? origin[j] : 0;
-    const double rest = add(mean, left), scatter = maximum(second - shift, 0.0);
+    const double rest = add(mean, left), square = second - shift;
+    const double scatter = square == square ? maximum(square, 0.0) : INF;  // squares beyond all numbers
     table[j] = weight, table[d + j] = mean, table[2 * d + j] = rest, table[3 * d + j] = scatter;
     if (shift > scatter && origin[j] != mean) near = false;
     if (weight > 0) origin[j] = mean;

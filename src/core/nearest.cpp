@@ -80,14 +80,13 @@ struct Columns {
       const W shift = load_as<W>(origin + at);
       for (long i = 0; i < SLAB; i += N) {
         F cells[N];
-        UNROLL
-        for (int r = 0; r < N; r++)
+        UNROLL for (int r = 0; r < N; r++)
           cells[r] = __builtin_convertvector((load_as<W>(rows[i + r] + at) - shift) * scale, F);
         if (ahead) UNROLL
-        for (int r = 0; r < N; r++) __builtin_prefetch(rows[i + r] + ahead + at, 0, 2);
+          for (int r = 0; r < N; r++) __builtin_prefetch(rows[i + r] + ahead + at, 0, 2);
         transpose<N>(cells);
-        UNROLL
-        for (int c = 0; c < N; c++) store(tile + (at - from + c) * pitch + i, cells[c]);
+        UNROLL for (int c = 0; c < N; c++)
+          store(tile + (at - from + c) * pitch + i, cells[c]);
       }
     }
   }
@@ -105,11 +104,10 @@ struct Columns<1, T> {
 INLINE void add_products(const float* slopes, const float* tile, long lines, Scores& sums) {
   for (long line = 0; line < lines; line++) {
     Vec<float> y[V];
-    UNROLL
-    for (int v = 0; v < V; v++) y[v] = load(tile + line * SLAB + v * LANES<float>);
-    UNROLL
-    for (int c = 0; c < STRIP; c++) UNROLL
-    for (int v = 0; v < V; v++) sums[c][v] += slopes[line * STRIP + c] * y[v];
+    UNROLL for (int v = 0; v < V; v++)
+      y[v] = load(tile + line * SLAB + v * LANES<float>);
+    UNROLL for (int c = 0; c < STRIP; c++) UNROLL
+      for (int v = 0; v < V; v++) sums[c][v] += slopes[line * STRIP + c] * y[v];
   }
 }
 
@@ -208,33 +206,30 @@ class Search {
     const bool first = from == 0, last = to == t_.d;
     Vec<float> low[V], next[V];
     IntVec<float> who[V] = {};
-    UNROLL
-    for (int v = 0; v < V; v++) low[v] = next[v] = splat(__builtin_inff());
+    UNROLL for (int v = 0; v < V; v++)
+      low[v] = next[v] = splat(__builtin_inff());
     const float* strip = t_.strips;
     for (long c = 0; c < t_.k; c += STRIP, strip += (1 + t_.lines) * STRIP) {
       Scores sums;
-      UNROLL
-      for (int s = 0; s < STRIP; s++) UNROLL
-      for (int v = 0; v < V; v++) sums[s][v] = first ? splat(strip[s]) : load(sums_ + (c + s) * SLAB + v * L);
+      UNROLL for (int s = 0; s < STRIP; s++) UNROLL
+        for (int v = 0; v < V; v++) sums[s][v] = first ? splat(strip[s]) : load(sums_ + (c + s) * SLAB + v * L);
       add_products(strip + (1 + from * step_) * STRIP, tile_, (to - from) * step_, sums);
       if (last) {
-        UNROLL
-        for (int s = 0; s < STRIP; s++) UNROLL
-        for (int v = 0; v < V; v++) {
-          const Vec<float> score = sums[s][v];
-          who[v] = score < low[v] ? IntVec<float>{} + int32_t(c + s) : who[v];
-          next[v] = minimum(maximum(score, low[v]), next[v]);  // of a NaN, the other: no lead
-          low[v] = minimum(score, low[v]);
-        }
+        UNROLL for (int s = 0; s < STRIP; s++) UNROLL
+          for (int v = 0; v < V; v++) {
+            const Vec<float> score = sums[s][v];
+            who[v] = score < low[v] ? IntVec<float>{} + int32_t(c + s) : who[v];
+            next[v] = minimum(maximum(score, low[v]), next[v]);  // of a NaN, the other: no lead
+            low[v] = minimum(score, low[v]);
+          }
       } else {
-        UNROLL
-        for (int s = 0; s < STRIP; s++) UNROLL
-        for (int v = 0; v < V; v++) store(sums_ + (c + s) * SLAB + v * L, sums[s][v]);
+        UNROLL for (int s = 0; s < STRIP; s++) UNROLL
+          for (int v = 0; v < V; v++) store(sums_ + (c + s) * SLAB + v * L, sums[s][v]);
       }
     }
     if (last) UNROLL
-    for (int v = 0; v < V; v++)
-      store(best + v * L, low[v]), store(second + v * L, next[v]), store(label + v * L, who[v]);
+      for (int v = 0; v < V; v++)
+        store(best + v * L, low[v]), store(second + v * L, next[v]), store(label + v * L, who[v]);
   }
 
   const CenterTable& t_;

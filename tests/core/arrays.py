@@ -6,6 +6,7 @@
     placed(x, offset)             the same numbers, `offset` elements past a cache line, with NaN before and after
     foreign(x)                    named arrays that a kernel made for arrays like x must refuse
     assert_refused(call, *arrays) each of the arrays in turn, in all foreign forms: TypeError or ValueError
+    between_elements(x)           the same numbers at an address that is no multiple of their size
     assert_same_anywhere(call, *arrays)  the result has the same bits wherever the arrays lie, and read-only or not
 
 ``call`` takes the arrays and returns an array, a number, or a tuple of them. A kernel that writes into an argument
@@ -79,6 +80,15 @@ def placed(x: Any, offset: int) -> Any:
     return copy
 
 
+def between_elements(x: Any) -> Any:
+    """A copy a byte past where elements of its type may stand, as a worker of a cluster gets them."""
+    x = np.asarray(x)
+    memory = np.zeros(x.nbytes + 1, np.uint8)
+    shifted = memory[1:].view(x.dtype).reshape(x.shape)
+    shifted[...] = x
+    return shifted
+
+
 # --- what a border refuses --------------------------------------------------------------------------------------
 
 
@@ -108,16 +118,8 @@ def foreign(x: Any) -> Iterator[tuple[str, Any]]:
         yield "a page between elements", np.zeros((*x.shape, 4096 // x.itemsize), x.dtype)[..., 0]
         yield "from last to first", x[::-1] if len(x) > 1 else x[..., ::-1]
         yield "one element for all", np.broadcast_to(x.ravel()[0], x.shape)
-        yield "a byte past an element", _between_elements(x)
     if x.ndim > 1 and sum(n > 1 for n in x.shape) > 1:
         yield "column by column", np.asfortranarray(x)
-
-
-def _between_elements(x: Any) -> Any:
-    memory = np.zeros(x.nbytes + 1, np.uint8)
-    shifted = memory[1:].view(x.dtype).reshape(x.shape)
-    shifted[...] = x
-    return shifted
 
 
 def assert_refused(call: Kernel, *arrays: Any) -> None:
@@ -140,6 +142,7 @@ def assert_same_anywhere(call: Kernel, *arrays: Any) -> None:
     """The same bits from read-only arrays, and wherever in memory the arrays lie and whatever lies beside them."""
     expected = _bits(call(*arrays))
     assert _bits(call(*map(frozen, arrays))) == expected
+    assert _bits(call(*map(between_elements, arrays))) == expected
     for offset in (0, 1, LONGEST_VECTOR - 1):
         assert _bits(call(*(placed(x, offset) for x in arrays))) == expected
 
