@@ -39,7 +39,7 @@ def cut_tree(tree: Tree, k: Any = None, height: Any = None) -> NDArray[np.int32]
         kept = highest_below(tree) <= height
     merges = np.flatnonzero(kept)
     below, above = tree[merges, :2].astype(np.int64).ravel(), np.repeat(n + merges, 2)
-    graph = sparse.coo_array((np.ones(len(below), np.bool_), (below, above)), shape=(2 * n - 1, 2 * n - 1))
+    graph = sparse.coo_array((np.ones(len(below), np.int8), (below, above)), shape=(2 * n - 1, 2 * n - 1))
     # Components are numbered by their first member, and rows come before merges.
     labels: NDArray[np.int32] = connected_components(graph, directed=False)[1][:n]
     return labels
