@@ -120,11 +120,6 @@ static TableCells cells_of(Index row, Index column, const double* weight, size_t
   return {row.data(), column.data(), weight, long(row.size())};
 }
 
-static GroupSizes sizes_of(Weights size, Weights times) {
-  require(size.size() == times.size(), "sizes and their times must be of one length");
-  return {size.data(), times.data(), long(size.size())};
-}
-
 void bind_contingency(nb::module_& m) {
   const ContingencyKernels& kernels = CHOSEN(ContingencyKernels, contingency_kernels);
   m.def(
@@ -139,7 +134,9 @@ void bind_contingency(nb::module_& m) {
   m.def(
       "chance_information",
       [&kernels](Weights a, Weights times_a, Weights b, Weights times_b, double total) {
-        return kernels.chance_information(sizes_of(a, times_a), sizes_of(b, times_b), total);
+        require(a.size() == times_a.size() && b.size() == times_b.size(), "sizes and times must be of one length");
+        return kernels.chance_information({a.data(), times_a.data(), long(a.size())},
+                                          {b.data(), times_b.data(), long(b.size())}, total);
       },
       "a"_a, "times_a"_a, "b"_a, "times_b"_a, "total"_a, Released(),
       "N E[MI] of two labelings by chance: different sizes of groups, and how many groups have each.");

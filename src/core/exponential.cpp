@@ -14,27 +14,16 @@ DECLARE_VARIANTS(ExponentialKernels, exponential_kernels)
 namespace ISA {
 namespace {
 
-struct Exp {
-  template <class T>
-  static INLINE Vec<T> of(Vec<T> x) {
-    return exponential_of_any<T>(x);
+template <class T, bool LOG> void apply(const T* x, T* out, long n) {
+  for (long i = 0; i < n; i += LANES<T>) {
+    const Vec<T> cells = load_some(x + i, n - i);
+    store_some<T>(out + i, LOG ? logarithm<T>(cells) : exponential_of_any<T>(cells), n - i);
   }
-};
-struct Log {
-  template <class T>
-  static INLINE Vec<T> of(Vec<T> x) {
-    return logarithm<T>(x);
-  }
-};
-
-template <class T, class Function> void apply(const T* x, T* out, long n) {
-  for (long i = 0; i < n; i += LANES<T>)
-    store_some<T>(out + i, Function::template of<T>(load_some(x + i, n - i)), n - i);
 }
 
 }  // namespace
-const ExponentialKernels exponential_kernels = {apply<float, Exp>, apply<float, Log>, apply<double, Exp>,
-                                                apply<double, Log>};
+const ExponentialKernels exponential_kernels = {apply<float, false>, apply<float, true>, apply<double, false>,
+                                                apply<double, true>};
 }  // namespace ISA
 
 #else

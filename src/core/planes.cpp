@@ -36,7 +36,7 @@ struct Group {  // in a plane
   double p, m, half, e, a, b;
 };
 struct Plane {
-  Scratch<Group> groups;
+  const Group* groups;
   long k;
 };
 struct Height {
@@ -114,7 +114,8 @@ void turn_matrix(double* w, long d, long i, long j, double cosine, double sine) 
 double turn_planes(Matrices all, int how) {
   const long k = all.k, d = all.d;
   Scratch<double> least(k), logs(k, 0);
-  Plane plane = {Scratch<Group>(k), k};
+  Scratch<Group> groups(k);
+  const Plane plane = {groups, k};
   auto length = [&](long c, long j) { return maximum(all.turned[(c * d + j) * d + j], least[c]); };
   for (long c = 0; c < k; c++) {
     least[c] = 0;
@@ -130,14 +131,14 @@ double turn_planes(Matrices all, int how) {
       for (long c = 0; c < k; c++) {
         const double a = length(c, i), b = length(c, j), e = all.turned[(c * d + i) * d + j];
         const double p = all.weights != nullptr ? all.weights[c] : __builtin_exp(logs[c] - most);
-        plane.groups[c] = {p, 0.5 * (a + b), 0.5 * (a - b), e, a, b};
+        groups[c] = {p, 0.5 * (a + b), 0.5 * (a - b), e, a, b};
       }
       const double angle = best_angle(plane, how), cosine = __builtin_cos(angle), sine = __builtin_sin(angle);
       largest = maximum(largest, __builtin_fabs(angle));
       turn_lines(all.axes + i * d, all.axes + j * d, d, cosine, sine);
       for (long c = 0; c < k; c++) {
         turn_matrix(all.turned + c * d * d, d, i, j, cosine, sine);
-        const Group& g = plane.groups[c];
+        const Group& g = groups[c];
         logs[c] += __builtin_log((length(c, i) / g.a) * (length(c, j) / g.b)) / double(d);
       }
     }
