@@ -1,5 +1,8 @@
 // Centres as Python hands them over: made once for all blocks of a pass, shared by threads, never changed.
 #pragma once
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
 #include <vector>
 
 #include "border.hpp"

@@ -188,7 +188,7 @@ static auto bind_move(Move<T> kernel) {
     }
     // Those of rows that moved: others are not used, and to check them all takes as long as to compare them
     require(inside, "labels are numbers of centres, and before that perhaps -1");
-    return nb::make_tuple(sums, gain, far);
+    return std::make_tuple(sums, gain, far);
   };
 }
 

@@ -72,9 +72,10 @@ Variant chosen_variant() {
 #define EACH_FILE(DO)                                                                                                  \
   DO(chain)                                                                                                            \
   DO(colours)                                                                                                          \
-  DO(contingency) DO(contrast) DO(dip) DO(exact_sums) DO(exponential) DO(gaussian) DO(group_moments) DO(inversions)    \
-      DO(levels) DO(medoids) DO(members) DO(moments) DO(nearest) DO(pairwise) DO(planes) DO(point_tiles)               \
-          DO(spanning_tree) DO(splinter)
+  DO(contingency)                                                                                                      \
+  DO(contrast)                                                                                                         \
+  DO(dip) DO(exact_sums) DO(exponential) DO(gaussian) DO(group_moments) DO(inversions) DO(levels) DO(medoids)          \
+      DO(members) DO(moments) DO(nearest) DO(pairwise) DO(planes) DO(point_tiles) DO(spanning_tree) DO(splinter)
 #define DECLARE(file) void bind_##file(nb::module_& m);
 #define BIND(file) bind_##file(m);
 EACH_FILE(DECLARE)

@@ -60,12 +60,13 @@ constexpr double FLOAT_ROUNDING = 0x1p-24;  // derived: half a unit in the last 
 namespace ISA {
 namespace {
 
-constexpr int V = REGISTERS / 8;            // vectors of rows: STRIP V sums and the rest fit the registers
+constexpr int V = REGISTERS / 8;            // derived: vectors of rows; STRIP V sums are half of the registers
 constexpr long SLAB = V * LANES<float>;     // rows scored together
-constexpr long TILE_BYTES = 32 << 10;       // measured: of transposed cells, which stay in the first cache
+constexpr long TILE_BYTES = 8 << 10;        // measured: of transposed cells, which stay in the first cache
+constexpr long FAR_APART = 64;              // measured: columns from which on rows are asked for ahead
 constexpr float ROUND_DOWN = 1 - 0x1p-22f;  // derived: so that a lead is never overstated
 
-using Scores = Vec<float>[STRIP][V];
+using Scores = Vec<float>[STRIP * V];  // centre i / V, vector of rows i % V
 
 // N x N cells at a time, (x - origin) scale, one column under the other; the last columns overlap those before
 template <int N, class T>
@@ -82,8 +83,10 @@ struct Columns {
         F cells[N];
         UNROLL for (int r = 0; r < N; r++)
           cells[r] = __builtin_convertvector((load_as<W>(rows[i + r] + at) - shift) * scale, F);
-        if (ahead) UNROLL
-          for (int r = 0; r < N; r++) __builtin_prefetch(rows[i + r] + ahead + at, 0, 2);
+        if (ahead) {
+          UNROLL for (int r = 0; r < N; r++)
+            __builtin_prefetch(rows[i + r] + ahead + at, 0, 2);
+        }
         transpose<N>(cells);
         UNROLL for (int c = 0; c < N; c++)
           store(tile + (at - from + c) * pitch + i, cells[c]);
@@ -100,14 +103,14 @@ struct Columns<1, T> {
   }
 };
 
-// sums[c][v] += slopes[line, c] tile[line, v]
+// sums += slopes[line, centre] tile[line, row], over lines
 INLINE void add_products(const float* slopes, const float* tile, long lines, Scores& sums) {
   for (long line = 0; line < lines; line++) {
     Vec<float> y[V];
     UNROLL for (int v = 0; v < V; v++)
       y[v] = load(tile + line * SLAB + v * LANES<float>);
-    UNROLL for (int c = 0; c < STRIP; c++) UNROLL
-      for (int v = 0; v < V; v++) sums[c][v] += slopes[line * STRIP + c] * y[v];
+    UNROLL for (int i = 0; i < STRIP * V; i++)
+      sums[i] += slopes[line * STRIP + i / V] * y[i % V];
   }
 }
 
@@ -203,7 +206,7 @@ class Search {
   // Columns from:to against all centres: sums begin with the constants, and end in the best two
   void multiply(long from, long to) {
     constexpr int L = LANES<float>;
-    const bool first = from == 0, last = to == t_.d;
+    const bool last = to == t_.d;
     Vec<float> low[V], next[V];
     IntVec<float> who[V] = {};
     UNROLL for (int v = 0; v < V; v++)
@@ -211,25 +214,26 @@ class Search {
     const float* strip = t_.strips;
     for (long c = 0; c < t_.k; c += STRIP, strip += (1 + t_.lines) * STRIP) {
       Scores sums;
-      UNROLL for (int s = 0; s < STRIP; s++) UNROLL
-        for (int v = 0; v < V; v++) sums[s][v] = first ? splat(strip[s]) : load(sums_ + (c + s) * SLAB + v * L);
+      float* const kept = sums_ + c * SLAB;
+      UNROLL for (int i = 0; i < STRIP * V; i++)
+        sums[i] = from == 0 ? splat(strip[i / V]) : load(kept + i * L);
       add_products(strip + (1 + from * step_) * STRIP, tile_, (to - from) * step_, sums);
-      if (last) {
-        UNROLL for (int s = 0; s < STRIP; s++) UNROLL
-          for (int v = 0; v < V; v++) {
-            const Vec<float> score = sums[s][v];
-            who[v] = score < low[v] ? IntVec<float>{} + int32_t(c + s) : who[v];
-            next[v] = minimum(maximum(score, low[v]), next[v]);  // of a NaN, the other: no lead
-            low[v] = minimum(score, low[v]);
-          }
-      } else {
-        UNROLL for (int s = 0; s < STRIP; s++) UNROLL
-          for (int v = 0; v < V; v++) store(sums_ + (c + s) * SLAB + v * L, sums[s][v]);
+      UNROLL for (int i = 0; i < STRIP * V; i++) {
+        const int v = i % V;
+        if (!last) {
+          store(kept + i * L, sums[i]);
+          continue;
+        }
+        who[v] = sums[i] < low[v] ? IntVec<float>{} + int32_t(c + i / V) : who[v];
+        next[v] = minimum(maximum(sums[i], low[v]), next[v]);  // of a NaN, the other: no lead
+        low[v] = minimum(sums[i], low[v]);
       }
     }
-    if (last) UNROLL
-      for (int v = 0; v < V; v++)
-        store(best + v * L, low[v]), store(second + v * L, next[v]), store(label + v * L, who[v]);
+    for (int v = 0; v < V; v++) {
+      store(best + v * L, low[v]);
+      store(second + v * L, next[v]);
+      store(label + v * L, who[v]);
+    }
   }
 
   const CenterTable& t_;
@@ -262,7 +266,7 @@ void nearest(const CenterTable& centers, const T* rows, long n, const Kept& kept
   if (kept.leads) std::memcpy(labels, kept.labels, size_t(n) * sizeof(int32_t));
   for (long first = 0, m; (m = list_rows(kept, n, first, list)) > 0;) {
     for (long i = 0; i < SLAB; i++) at[i] = rows + list[i < m ? i : m - 1] * centers.d;
-    search.score(at, centers.d > 64 && first + SLAB <= n ? SLAB * centers.d : 0);
+    search.score(at, centers.d > FAR_APART && first + SLAB <= n ? SLAB * centers.d : 0);
     search.decide_close_calls(at, m);
     for (long i = 0; i < m; i++) labels[list[i]] = search.label[i];
     if (kept.leads == nullptr) continue;
@@ -378,6 +382,7 @@ template <class T>
 static Labels search(In<T, 2> rows, const Centers& centers, const Kept& kept) {
   const long n = long(rows.shape(0));
   require(long(rows.shape(1)) == centers.d, "rows and centres have as many columns");
+  require(n <= INT32_MAX, "rows of a block are counted in 32 bits");
   auto labels = new_array<int32_t, 1>({size_t(n)});
   {
     nb::gil_scoped_release released;
@@ -400,7 +405,7 @@ static Labels bind_relabel(In<T, 2> rows, const Centers& centers, In<int32_t, 1>
 }
 
 template <class T>
-static nb::tuple bind_scatter(In<T, 2> rows, In<double, 1> weights, const Centers& centers, In<int32_t, 1> labels) {
+static auto bind_scatter(In<T, 2> rows, In<double, 1> weights, const Centers& centers, In<int32_t, 1> labels) {
   const long n = long(rows.shape(0));
   require(long(rows.shape(1)) == centers.d, "rows and centres have as many columns");
   require(long(labels.shape(0)) == n && long(weights.shape(0)) == n, "every row has a label and a weight");
@@ -411,7 +416,7 @@ static nb::tuple bind_scatter(In<T, 2> rows, In<double, 1> weights, const Center
     nb::gil_scoped_release released;
     sum = kernels_of<T>().scatter(table_of(centers), rows.data(), weights.data(), labels.data(), n, mass.data());
   }
-  return nb::make_tuple(sum, mass);
+  return std::make_tuple(sum, mass);
 }
 
 template <class T>

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -254,3 +256,12 @@ def test_rows_of_other_types_are_refused():
         _core.nearest(np.zeros(4), core)
     with pytest.raises(TypeError):
         _core.relabel(np.zeros((4, 2)), core, np.zeros(4, np.int32), np.zeros(4), np.zeros(3))
+
+
+def test_centres_can_be_sent_to_another_process_after_they_were_used():
+    model = centers_at(Frame(np.zeros(2), 0.25, False), np.array([[0.0, 0.0], [3.0, 3.0]]))
+    block = block_of(np.array([[1.0, 1.0], [2.0, 2.0]]))
+    expected = labels_in(model, block)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.offsets, model.offsets)
+    assert np.array_equal(labels_in(again, block), expected)
