@@ -48,7 +48,7 @@ template <class T> struct Columns {
 struct Layout {
   long group, lanes, spans;
   explicit Layout(long d) : group(1), lanes(d) {
-    if (d < 2 * SPAN) {
+    if (d < 4 * SPAN) {
       while (group * d % SPAN != 0 || group * d < 2 * SPAN) group++;
       lanes = group * d;
     }
@@ -105,7 +105,9 @@ template <class T> bool add_plain(const Cells<T>& cells, double weight, Totals& 
   }
   for (long i = 0; i < cells.steps; i++) UNROLL
     for (int p = 0; p < PARTS; p++) {
-      const Vec<double> x = load_cells(cells.first + i * cells.stride + p * L), y = x - origin[p];
+      const T* here = cells.first + i * cells.stride + p * L;
+      __builtin_prefetch(here + RUN * cells.stride);  // the next run: no processor expects such steps
+      const Vec<double> x = load_cells(here), y = x - origin[p];
       first[p] += y;
       second[p] += y * y;
       low[p] = minimum(x, low[p]);

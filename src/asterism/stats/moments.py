@@ -64,11 +64,10 @@ class ColumnMoments:
         """The moments of a block (``src/core/moments.cpp``)."""
         table = np.empty((len(COLUMN_FIELDS), block.rows.shape[1]))
         rows = _core.column_moments(block.rows, block.weights, table)
-        *columns, observed = table
+        weight, mean, rest, scatter, low, high, observed = table
         infinite = _first_infinite(block) if (observed < rows).any() else None
-        return cls(
-            rows, float(block.weights.sum()), *columns, observed=observed.astype(np.int64), infinite=infinite
-        )
+        total, count = float(block.weights.sum()), observed.astype(np.int64)
+        return cls(rows, total, weight, mean, rest, scatter, low, high, count, infinite)
 
     def merge(self, other: ColumnMoments) -> ColumnMoments:
         """Chan's formula, column by column; a column that one part never saw is the other's, to the bit."""
