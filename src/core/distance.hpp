@@ -2,12 +2,10 @@
 #pragma once
 #include "simd.hpp"
 
-namespace ISA {
-namespace {
+namespace ISA { namespace {
 
 // Cells as float64: vectors of them, or one (W = double)
-template <class W, class T>
-INLINE W wide(const T* cells) {
+template <class W, class T> INLINE W wide(const T* cells) {
   if constexpr (sizeof(W) == sizeof(double)) {
     return W(*cells);
   } else {
@@ -16,8 +14,7 @@ INLINE W wide(const T* cells) {
 }
 
 // ||x - reference - center||^2 over the cells that are not NaN
-template <class T>
-INLINE double squared_distance(const T* x, const double* reference, const double* center, long d) {
+template <class T> INLINE double squared_distance(const T* x, const double* reference, const double* center, long d) {
   constexpr int L = LANES<double>, CHAINS = 2;  // sums that do not wait for each other
   using D = Vec<double>;
   D sums[CHAINS] = {};
@@ -34,5 +31,4 @@ INLINE double squared_distance(const T* x, const double* reference, const double
   return sum;
 }
 
-}  // namespace
-}  // namespace ISA
+}}  // namespace ISA

@@ -15,8 +15,7 @@
 #include "variants.hpp"
 
 // Rows, their centres, and the labels they had and have now
-template <class T>
-struct Transfer {
+template <class T> struct Transfer {
   long n, d, k;
   const T* rows;                      // (n, d)
   const double* weights;              // (n,)
@@ -34,8 +33,7 @@ struct Farthest {
 };
 
 // What groups gain is added to sums, (k, 2, width), by how much sum w ||x - c||^2 falls to gain; false: a wrong label
-template <class T>
-using Move = bool (*)(const Transfer<T>&, double* sums, double& gain, const Farthest&);
+template <class T> using Move = bool (*)(const Transfer<T>&, double* sums, double& gain, const Farthest&);
 struct ExactSums {
   Move<float> move_single;
   Move<double> move_double;
@@ -52,8 +50,7 @@ constexpr long BATCH = 1024;  // convention: rows that are compared before those
 
 // A row comes into the group `now` and, if it had one, leaves the group `old`: both sums and both squared distances in
 // one reading, while the row that follows is on its way from memory.
-template <bool leaving, class T>
-class Passage {
+template <bool leaving, class T> class Passage {
  public:
   INLINE Passage(const Transfer<T>& t, double* sums, long now, long old)
       : t_(t),
@@ -79,8 +76,7 @@ class Passage {
   static constexpr int GROUPS = leaving ? 2 : 1;
 
   // W: a vector of columns, or one of them (double)
-  template <class W>
-  INLINE void move_columns(const T* x, long j, double w, W* distances) const {
+  template <class W> INLINE void move_columns(const T* x, long j, double w, W* distances) const {
     const W zero = {}, y = wide<W>(x + j) - load_as<W>(t_.reference + j);
     UNROLL for (int g = 0; g < GROUPS; g++) {
       const W z = y - load_as<W>(centers_[g] + j);
@@ -89,8 +85,7 @@ class Passage {
     add<W>(j, y == y ? w * y : zero);
     if (t_.missing) add<W>(t_.d + j, y == y ? w + zero : zero);
   }
-  template <class W>
-  INLINE void add(long j, W v) const {
+  template <class W> INLINE void add(long j, W v) const {
     const W B = load_as<W>(t_.grid + j), b = load_as<W>(t_.grid + t_.width + j);
     const W high = (v + B) - B, low = ((v - high) + b) - b;
     UNROLL for (int g = 0; g < GROUPS; g++) {
@@ -115,8 +110,7 @@ void note_if_far(const Farthest& far, double distance, double row) {
   if (p < far.count) far.list[2 * p] = distance, far.list[2 * p + 1] = row;
 }
 
-template <class T>
-bool move(const Transfer<T>& t, double* sums, double& gain, const Farthest& far) {
+template <class T> bool move(const Transfer<T>& t, double* sums, double& gain, const Farthest& far) {
   int32_t list[BATCH + 1];
   for (long first = 0; first < t.n; first += BATCH) {
     const long end = t.n - first < BATCH ? t.n : first + BATCH;
@@ -156,8 +150,7 @@ const ExactSums exact_sums = {move<float>, move<double>};
 #else
 #include "centers.hpp"
 
-template <class T>
-static auto bind_move(Move<T> kernel) {
+template <class T> static auto bind_move(Move<T> kernel) {
   return [kernel](In<T, 2> rows, In<double, 1> weights, const Centers& centers, In<int32_t, 1> before,
                   In<int32_t, 1> after, In<double, 2> grid, long start, long wanted) {
     const long n = long(rows.shape(0)), d = long(rows.shape(1)), width = centers.missing ? 2 * d : d + 1;

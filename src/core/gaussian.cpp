@@ -177,8 +177,8 @@ template <class T> void full_pass(const Mixtures& model, const Rows<T>& rows, co
   if (out.sums != nullptr) scatters.finish(out.sums);
 }
 
-template <class T> void differences_pass(const Mixtures& model, const Rows<T>& rows, const Rule& rule,
-                                         const Outputs& out) {
+template <class T>
+void differences_pass(const Mixtures& model, const Rows<T>& rows, const Rule& rule, const Outputs& out) {
   constexpr long R = SLAB<T>, L = LANES<T>;
   const long d = model.d, k = model.k, q = 1 + 2 * d, n = rows.n;
   Scratch<T> y(d * R), scores(k * R);

@@ -27,8 +27,7 @@ DECLARE_VARIANTS(GroupKernels, group_kernels)
 namespace ISA {
 namespace {
 
-template <class T>
-void group_moments(const T* rows, const Labelled& labelled, const GroupTable& table) {
+template <class T> void group_moments(const T* rows, const Labelled& labelled, const GroupTable& table) {
   const long d = labelled.d;
   const double* __restrict reference = labelled.reference;
   for (long i = 0; i < labelled.n; i++) {
@@ -66,8 +65,7 @@ const GroupKernels group_kernels = {group_moments<float>, group_moments<double>}
 #else
 #include "border.hpp"
 
-template <class T>
-static void bind(nb::module_& m, void (*kernel)(const T*, const Labelled&, const GroupTable&)) {
+template <class T> static void bind(nb::module_& m, void (*kernel)(const T*, const Labelled&, const GroupTable&)) {
   m.def(
       "group_moments",
       [kernel](In<T, 2> rows, In<double, 1> weights, In<int64_t, 1> codes, In<double, 1> reference,

@@ -32,23 +32,11 @@ static Variant best_of_processor() {
 }
 
 static bool is_built(Variant variant) {
-  switch (variant) {
-#ifdef HAS_BASE
-    case Variant::base:
-#endif
-#ifdef HAS_V2
-    case Variant::v2:
-#endif
-#ifdef HAS_V3
-    case Variant::v3:
-#endif
-#ifdef HAS_V4
-    case Variant::v4:
-#endif
-      return true;
-    default:
-      return false;
-  }
+  IF_BASE(if (variant == Variant::base) return true;)
+  IF_V2(if (variant == Variant::v2) return true;)
+  IF_V3(if (variant == Variant::v3) return true;)
+  IF_V4(if (variant == Variant::v4) return true;)
+  return false;
 }
 
 static Variant choose() {
@@ -74,8 +62,11 @@ Variant chosen_variant() {
   DO(colours)                                                                                                          \
   DO(contingency)                                                                                                      \
   DO(contrast)                                                                                                         \
-  DO(dip) DO(exact_sums) DO(exponential) DO(gaussian) DO(group_moments) DO(inversions) DO(levels) DO(medoids)          \
-      DO(members) DO(moments) DO(nearest) DO(pairwise) DO(planes) DO(point_tiles) DO(spanning_tree) DO(splinter)
+  DO(dip)                                                                                                              \
+  DO(exact_sums)                                                                                                       \
+  DO(exponential)                                                                                                      \
+  DO(gaussian) DO(group_moments) DO(inversions) DO(levels) DO(medoids) DO(members) DO(moments) DO(nearest)             \
+      DO(pairwise) DO(planes) DO(point_tiles) DO(spanning_tree) DO(splinter)
 #define DECLARE(file) void bind_##file(nb::module_& m);
 #define BIND(file) bind_##file(m);
 EACH_FILE(DECLARE)

@@ -15,8 +15,7 @@
 #include "variants.hpp"
 
 // table (7, d) out: weight, mean, rest of the mean, scatter, low, high, number of cells; returns the rows that count
-template <class T>
-using ColumnMoments = long (*)(const T* rows, const double* weights, long n, long d, double* table);
+template <class T> using ColumnMoments = long (*)(const T* rows, const double* weights, long n, long d, double* table);
 struct MomentsKernels {
   ColumnMoments<float> of_floats;
   ColumnMoments<double> of_doubles;
@@ -48,7 +47,7 @@ template <class T> struct Columns {
 struct Layout {
   long group, lanes, spans;
   explicit Layout(long d) : group(1), lanes(d) {
-    if (d < 2 * SPAN) {
+    if (d < 4 * SPAN) {
       while (group * d % SPAN != 0 || group * d < 2 * SPAN) group++;
       lanes = group * d;
     }
@@ -105,7 +104,9 @@ template <class T> bool add_plain(const Cells<T>& cells, double weight, Totals& 
   }
   for (long i = 0; i < cells.steps; i++) UNROLL
     for (int p = 0; p < PARTS; p++) {
-      const Vec<double> x = load_cells(cells.first + i * cells.stride + p * L), y = x - origin[p];
+      const T* here = cells.first + i * cells.stride + p * L;
+      __builtin_prefetch(here + RUN * cells.stride);  // the next run: no processor expects such steps
+      const Vec<double> x = load_cells(here), y = x - origin[p];
       first[p] += y;
       second[p] += y * y;
       low[p] = minimum(x, low[p]);

@@ -38,8 +38,7 @@ struct Kept {
   const double* drift;    // (k,) what a centre and the fastest other have moved since the first pass, scaled
 };
 
-template <class T>
-struct NearestOf {
+template <class T> struct NearestOf {
   void (*nearest)(const CenterTable&, const T* rows, long n, const Kept&, int32_t* labels);
   double (*scatter)(const CenterTable&, const T* rows, const double* weights, const int32_t* labels, long n,
                     double* mass);
@@ -69,8 +68,7 @@ constexpr float ROUND_DOWN = 1 - 0x1p-22f;  // derived: so that a lead is never 
 using Scores = Vec<float>[STRIP * V];  // centre i / V, vector of rows i % V
 
 // N x N cells at a time, (x - origin) scale, one column under the other; the last columns overlap those before
-template <int N, class T>
-struct Columns {
+template <int N, class T> struct Columns {
   using W = vector<T, N>;
   using F = vector<float, N>;
   static INLINE void transpose_rows(const T* const* rows, const T* origin, T scale, long from, long to, float* tile,
@@ -94,8 +92,7 @@ struct Columns {
     }
   }
 };
-template <class T>
-struct Columns<1, T> {
+template <class T> struct Columns<1, T> {
   static INLINE void transpose_rows(const T* const* rows, const T* origin, T scale, long from, long to, float* tile,
                                     long pitch, [[maybe_unused]] long ahead) {
     for (long j = from; j < to; j++)
@@ -114,8 +111,7 @@ INLINE void add_products(const float* slopes, const float* tile, long lines, Sco
   }
 }
 
-template <class T>
-class Search {
+template <class T> class Search {
  public:
   explicit Search(const CenterTable& centers)
       : t_(centers),
@@ -258,8 +254,7 @@ long list_rows(const Kept& kept, long n, long& first, int32_t* list) {
   return m;
 }
 
-template <class T>
-void nearest(const CenterTable& centers, const T* rows, long n, const Kept& kept, int32_t* labels) {
+template <class T> void nearest(const CenterTable& centers, const T* rows, long n, const Kept& kept, int32_t* labels) {
   Search<T> search(centers);
   int32_t list[SLAB];
   const T* at[SLAB];
@@ -354,8 +349,7 @@ Centers::Centers(In<double, 1> reference, In<double, 2> offsets, In<double, 1> o
   margin = margin_of(missing ? 2 * d : d, longest);
 }
 
-template <class T>
-static const NearestOf<T>& kernels_of() {
+template <class T> static const NearestOf<T>& kernels_of() {
   const NearestKernels& kernels = CHOSEN(NearestKernels, nearest_kernels);
   if constexpr (sizeof(T) == sizeof(float))
     return kernels.of_float;
@@ -378,8 +372,7 @@ static CenterTable table_of(const Centers& c) {
 
 using Labels = nb::ndarray<nb::numpy, int32_t, nb::ndim<1> >;
 
-template <class T>
-static Labels search(In<T, 2> rows, const Centers& centers, const Kept& kept) {
+template <class T> static Labels search(In<T, 2> rows, const Centers& centers, const Kept& kept) {
   const long n = long(rows.shape(0));
   require(long(rows.shape(1)) == centers.d, "rows and centres have as many columns");
   require(n <= INT32_MAX, "rows of a block are counted in 32 bits");
@@ -390,8 +383,7 @@ static Labels search(In<T, 2> rows, const Centers& centers, const Kept& kept) {
   }
   return labels;
 }
-template <class T>
-static Labels bind_nearest_of(In<T, 2> rows, const Centers& centers) {
+template <class T> static Labels bind_nearest_of(In<T, 2> rows, const Centers& centers) {
   return search<T>(rows, centers, Kept{});
 }
 template <class T>
@@ -432,8 +424,7 @@ static nb::ndarray<nb::numpy, double, nb::ndim<2> > bind_squares(In<T, 2> rows, 
   return out;
 }
 
-template <class T>
-static void bind_for(nb::module_& m) {
+template <class T> static void bind_for(nb::module_& m) {
   m.def("nearest", bind_nearest_of<T>, "rows"_a, "centers"_a,
         "(n,) the nearest centre of every row, the first of equals.");
   m.def("relabel", bind_relabel<T>, "rows"_a, "centers"_a, "labels"_a, "leads"_a.noconvert(), "drift"_a,

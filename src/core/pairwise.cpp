@@ -103,16 +103,14 @@ void measure_pack(const Rule& rule, const double* row, const Pack& pack, double*
     measure<complete, V>(rule, row, pack.cells + o, to + o, pack.count - o);
   for (; o < pack.count; o += L) measure<complete, 1>(rule, row, pack.cells + o, to + o, pack.count - o);
 }
-template <class Rule>
-INLINE void measure_row(const Rule& rule, const double* row, const Pack& pack, double* to) {
+template <class Rule> INLINE void measure_row(const Rule& rule, const double* row, const Pack& pack, double* to) {
   if (pack.complete && is_complete(row, rule.d))
     measure_pack<true>(rule, row, pack, to);
   else
     measure_pack<false>(rule, row, pack, to);
 }
 
-template <class Rule>
-void fill_tile(const Rows& rows, const Rows& points, const Rule& rule, double* out) {
+template <class Rule> void fill_tile(const Rows& rows, const Rows& points, const Rule& rule, double* out) {
   Pack pack(points);
   for (long first = 0; first < points.n; first += PACK) {
     pack.fill(points, first);
@@ -123,8 +121,7 @@ void fill_tile(const Rows& rows, const Rows& points, const Rule& rule, double* o
 // --- rules ---
 
 enum class Power { one, two, infinite, other };
-template <Power P>
-struct Norm : NormRule {
+template <Power P> struct Norm : NormRule {
   long d;
   Norm(const NormRule& rule, long columns) : NormRule(rule), d(columns) {}
 
@@ -146,8 +143,7 @@ struct Norm : NormRule {
         total[v] += power(gap, p);
     }
   }
-  template <bool complete>
-  INLINE Vec<double> finish(Vec<double> total, Vec<double> seen) const {
+  template <bool complete> INLINE Vec<double> finish(Vec<double> total, Vec<double> seen) const {
     if constexpr (!complete && P != Power::infinite)  // times exactly 1 where nothing is missing
       total *= double(d) / maximum(seen, splat(1.0));
     if (P == Power::two && root) total = square_root(total);
@@ -192,8 +188,7 @@ struct Mixed : MixedRule {
       whole[v] += known;
     }
   }
-  template <bool complete>
-  INLINE Vec<double> finish(Vec<double> total, Vec<double> whole) const {
+  template <bool complete> INLINE Vec<double> finish(Vec<double> total, Vec<double> whole) const {
     return whole > 0 ? scale * total / whole : splat(unknown);
   }
 };

@@ -35,8 +35,7 @@ struct Tiles {
 #ifdef ISA
 #include "simd.hpp"
 
-namespace ISA {
-namespace {
+namespace ISA { namespace {
 
 constexpr double INFINITE = __builtin_inf();
 
@@ -62,8 +61,7 @@ INLINE double between_places(const Tiles& tiles, long a, long b) {
 
 // The numbers in [0, count) for which `test(first)` holds, a vector of them at a time. `use` may make the test
 // stricter, so it is asked again after each.
-template <class Test, class Use>
-INLINE void for_each_near(long count, Test test, Use use) {
+template <class Test, class Use> INLINE void for_each_near(long count, Test test, Use use) {
   for (long first = 0; first < count; first += LANES<float>)
     for (unsigned lanes = lane_bits(test(first)); lanes != 0;) {
       const int l = __builtin_ctz(lanes);
@@ -209,8 +207,7 @@ long merge_along_chains(Tiles& tiles, long stop, const long& allowed, Merges mer
   return done;
 }
 
-}  // namespace
-}  // namespace ISA
+}}  // namespace ISA
 
 #else
 #include <vector>

@@ -8,8 +8,7 @@
 
 #include "tile.hpp"
 
-namespace ISA {
-namespace {
+namespace ISA { namespace {
 
 // A number known to the compiler, for loops over registers: f(integral_constant<int, n>) for 1 <= n <= MOST
 template <int MOST, class F> INLINE void with_count(long n, F f) {
@@ -127,5 +126,4 @@ template <class T> void add_outer(const WaitingRows<T>& waiting, double* S, long
   }
 }
 
-}  // namespace
-}  // namespace ISA
+}}  // namespace ISA

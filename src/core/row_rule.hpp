@@ -3,8 +3,7 @@
 #include "gaussian.hpp"
 #include "tile.hpp"
 
-namespace ISA {
-namespace {
+namespace ISA { namespace {
 
 // log sum_c exp(s_c) = best + log sum_c exp(s_c - best); shares below 2^-57 (float32: 2^-36) are none.
 // Scores (k, SLAB) of one mixture become w r in place. A row that no component can have made is shared evenly.
@@ -94,5 +93,4 @@ template <class T> class RowRule {
   Scratch<int32_t> labels_;
 };
 
-}  // namespace
-}  // namespace ISA
+}}  // namespace ISA

@@ -3,8 +3,7 @@
 #include "gaussian.hpp"
 #include "products.hpp"
 
-namespace ISA {
-namespace {
+namespace ISA { namespace {
 
 constexpr long LANE_ROWS = 64;  // derived: sums of so many rows in float32 lose less than half a digit more than one
 
@@ -153,5 +152,4 @@ template <class T> class CommonScatter {
   }
 };
 
-}  // namespace
-}  // namespace ISA
+}}  // namespace ISA

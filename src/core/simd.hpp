@@ -24,8 +24,7 @@
 #define INLINE inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
 
-namespace ISA {
-namespace {
+namespace ISA { namespace {
 
 #if defined(__AVX512F__)
 constexpr int VECTOR_BYTES = 64, REGISTERS = 32;
@@ -251,5 +250,4 @@ template <int N, int step = N / 2, class W> INLINE void transpose(W* rows) {
   if constexpr (step > 1) transpose<N, step / 2>(rows);
 }
 
-}  // namespace
-}  // namespace ISA
+}}  // namespace ISA

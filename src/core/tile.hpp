@@ -3,8 +3,7 @@
 #include "memory.hpp"
 #include "simd.hpp"
 
-namespace ISA {
-namespace {
+namespace ISA { namespace {
 
 // Vectors of rows that a product keeps in registers beside its sums; measured: 4 of 32 registers, 2 of 16
 constexpr int SLAB_VECTORS = REGISTERS >= 32 ? 4 : 2;
@@ -83,5 +82,4 @@ template <class Row, class T> void copy_rows(const void* x, long rows, long d, P
     for (long j = 0; j < d; j++) out[j] = T((W(row[j]) - W(centre.reference[j])) - W(centre.step[j]));
 }
 
-}  // namespace
-}  // namespace ISA
+}}  // namespace ISA
