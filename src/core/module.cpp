@@ -57,21 +57,18 @@ Variant chosen_variant() {
 }
 
 // One a file: its binding
-#define EACH_FILE(DO)                                                                                                  \
-  DO(chain)                                                                                                            \
-  DO(colours)                                                                                                          \
-  DO(contingency)                                                                                                      \
-  DO(contrast)                                                                                                         \
-  DO(dip)                                                                                                              \
-  DO(exact_sums)                                                                                                       \
-  DO(exponential)                                                                                                      \
-  DO(gaussian) DO(group_moments) DO(inversions) DO(levels) DO(medoids) DO(members) DO(moments) DO(nearest)             \
-      DO(pairwise) DO(planes) DO(point_tiles) DO(spanning_tree) DO(splinter)
+// clang-format off
+#define EACH_FILE(DO)                                                                                       \
+  DO(chain) DO(colours) DO(contingency) DO(contrast) DO(dip) DO(exact_sums) DO(exponential) DO(gaussian)    \
+  DO(group_moments) DO(inversions) DO(levels) DO(medoids) DO(members) DO(moments) DO(nearest) DO(pairwise)  \
+  DO(planes) DO(point_tiles) DO(spanning_tree) DO(splinter)
+// clang-format on
 #define DECLARE(file) void bind_##file(nb::module_& m);
 #define BIND(file) bind_##file(m);
 EACH_FILE(DECLARE)
 
 NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);  // models that caches still hold when Python ends
   m.attr("variant") = NAMES[int(chosen_variant())];
   nb::exception<ShapeError>(m, "ShapeError", PyExc_ValueError);
   EACH_FILE(BIND)
