@@ -151,28 +151,35 @@ template <class T> void full_pass(const Mixtures& model, const Rows<T>& rows, co
   constexpr long R = SLAB<T>, L = LANES<T>;
   const long d = model.d, k = model.k, n = rows.n;
   const int width = strip_width(d);
-  Scratch<T> strips(k * packed_length(d, width)), y(d * R), z(d * R), scores(k * R), row(R * d), means(k * d);
-  for (long i = 0; i < k * d; i++) means[i] = T(model.means[i]);
+  const long width_of_row = Scatters<T>::width(d);
+  const bool scored = rule.shares == nullptr;
+  Scratch<T> strips(scored ? k * packed_length(d, width) : 0), y(d * R), z(d * R), scores(k * R), row(R * width_of_row),
+      means(k * width_of_row, T(0));
+  for (long c = 0; c < k; c++)
+    for (long j = 0; j < d; j++) means[c * width_of_row + j] = T(model.means[c * d + j]);
   T* packed = strips;
-  for (long c = 0; c < k; c++) packed = pack_triangle(model.factors + c * d * d, d, width, packed);
+  for (long c = 0; c < k && scored; c++) packed = pack_triangle(model.factors + c * d * d, d, width, packed);
   RowRule<T> row_rule(model, n, rule, out);
   Scatters<T> scatters(out.sums == nullptr ? 0 : k, d);
   for (long first = 0; first < n; first += R) {
-    rows.transposed(first, y);
+    if (scored) rows.transposed(first, y);
     const T* strip = strips;
-    for (long c = 0; c < k; c++) {
+    for (long c = 0; c < k && scored; c++) {
       for (long j = 0; j < d; j++)
-        for (long t = 0; t < R; t += L) store(z + j * R + t, load(y + j * R + t) - means[c * d + j]);
+        for (long t = 0; t < R; t += L) store(z + j * R + t, load(y + j * R + t) - means[c * width_of_row + j]);
       Vec<T> norms[SLAB_VECTORS];
       strip = square_norms<T>(strip, z, d, width, norms);
       UNROLL for (int v = 0; v < SLAB_VECTORS; v++)
         store(scores + c * R + v * L, T(model.lines[c]) - norms[v] * T(0.5));
     }
     if (!row_rule.apply(first, scores)) continue;
-    rows.copied(first, row);
+    rows.copied(first, row, width_of_row);
     for (long c = 0; c < k; c++)
-      for (long t = 0; t < rows.count(first); t++)
-        if (scores[c * R + t] != T(0)) scatters.add(c, scores[c * R + t], row + t * d, means + c * d);
+      for (long t = 0; t < R; t += L)  // rows that have a share of the component
+        for (unsigned some = lane_bits(load(scores + c * R + t) > Vec<T>{}); some != 0; some &= some - 1) {
+          const long i = t + __builtin_ctz(some);
+          scatters.add(c, scores[c * R + i], row + i * width_of_row, means + c * width_of_row);
+        }
   }
   if (out.sums != nullptr) scatters.finish(out.sums);
 }
@@ -186,7 +193,7 @@ void differences_pass(const Mixtures& model, const Rows<T>& rows, const Rule& ru
   RowRule<T> row_rule(model, n, rule, out);
   for (long first = 0; first < n; first += R) {
     rows.transposed(first, y);
-    for (long c = 0; c < k; c++)
+    for (long c = 0; c < k && rule.shares == nullptr; c++)
       for (long t = 0; t < R; t += L) {
         Vec<T> norm = {};
         for (long j = 0; j < d; j++) {
@@ -243,6 +250,7 @@ const GaussianKernels gaussian_kernels = {pass<float>, pass<double>};
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -300,61 +308,103 @@ class CheckedMixtures {
   Mixtures model_;
 };
 
-template <class Row> using Pass = void (*)(const Mixtures&, const Row*, long, const Rule&, const Outputs&);
+static New<double, 1> new_common(const Mixtures& model) {
+  return new_array<double, 1>({model.form == Form::tied ? size_t(triangle(model.d)) : 0});
+}
 
-using Found = std::tuple<New<double, 2>, New<double, 2>, New<double, 1>>;
+// The kernels of one type of rows, as Python calls them
+template <class Row> struct Bound {
+  using Pass = void (*)(const Mixtures&, const Row*, long, const Rule&, const Outputs&);
+  Pass pass;
 
-template <class Row>
-static Found summarize(Pass<Row> pass, const CheckedMixtures& checked, In<Row, 2> rows, In<double, 1> weights,
-                       int assignment, std::optional<In<double, 1>> draws, std::optional<Out<int32_t, 1>> labels) {
-  const Mixtures& model = checked.model();
-  const long n = long(rows.shape(0)), d = model.d;
-  require(long(rows.shape(1)) == d, "rows must have a cell a column");
-  require(long(weights.size()) == n, "weights must have a number a row");
-  require(assignment >= 0 && assignment <= int(Assignment::drawn), "assignment must be soft, hard or drawn");
-  require(Assignment(assignment) != Assignment::drawn || (draws && long(draws->size()) == n), "draws: a number a row");
-  require(!labels || (long(labels->size()) == n && model.count == 1), "labels: a number a row, of one mixture");
-  auto totals = new_array<double, 2>({size_t(model.count), 2});
-  auto sums = new_array<double, 2>({size_t(model.k), size_t(moments_of(model.form, d))});
-  auto common = new_array<double, 1>({model.form == Form::tied ? size_t(triangle(d)) : 0});
-  const Outputs out{totals.data(), sums.data(), model.form == Form::tied ? common.data() : nullptr,
-                    labels ? labels->data() : nullptr, nullptr};
-  const Rule rule{Assignment(assignment), weights.data(), draws ? draws->data() : nullptr};
-  const Row* x = rows.data();
-  {
+  std::tuple<New<double, 2>, New<double, 2>, New<double, 1>> summarize(const CheckedMixtures& checked, In<Row, 2> rows,
+                                                                       In<double, 1> weights, int assignment,
+                                                                       std::optional<In<double, 1>> draws) const {
+    const Mixtures& model = checked.model();
+    const bool drawn = Assignment(assignment) == Assignment::drawn;
+    require(assignment >= 0 && assignment <= int(Assignment::drawn), "assignment must be soft, hard or drawn");
+    require(!drawn || (draws && draws->size() == rows.shape(0)), "draws must have a number a row");
+    auto totals = new_array<double, 2>({size_t(model.count), 2});
+    auto sums = new_array<double, 2>({size_t(model.k), size_t(moments_of(model.form, model.d))});
+    auto common = new_common(model);
+    run(model, rows, &weights, {Assignment(assignment), weights.data(), drawn ? draws->data() : nullptr, nullptr},
+        {totals.data(), sums.data(), common.size() > 0 ? common.data() : nullptr, nullptr, nullptr});
+    return {totals, sums, common};
+  }
+
+  std::tuple<New<double, 2>, New<double, 1>> classify(const CheckedMixtures& checked, In<Row, 2> rows,
+                                                      In<double, 1> weights, Out<int32_t, 1> labels) const {
+    const Mixtures& model = checked.model();
+    require(labels.size() == rows.shape(0) && model.count == 1, "labels must have a number a row, of one mixture");
+    auto totals = new_array<double, 2>({1, 2});
+    auto common = new_common(model);
+    run(model, rows, &weights, {Assignment::soft, weights.data(), nullptr, nullptr},
+        {totals.data(), nullptr, common.size() > 0 ? common.data() : nullptr, labels.data(), nullptr});
+    return {totals, common};
+  }
+
+  void score(const CheckedMixtures& checked, In<Row, 2> rows, Out<double, 2> scores) const {
+    const Mixtures& model = checked.model();
+    require(scores.shape(0) == rows.shape(0) && long(scores.shape(1)) == model.k, "scores must be (n, k)");
+    run(model, rows, nullptr, {Assignment::soft, nullptr, nullptr, nullptr},
+        {nullptr, nullptr, nullptr, nullptr, scores.data()});
+  }
+
+  New<double, 2> add_up(In<Row, 2> rows, In<double, 1> reference, In<double, 2> means, In<double, 2> shares,
+                        bool full) const {
+    const long d = long(reference.size()), k = long(means.shape(0));
+    require(k >= 1 && long(means.shape(1)) == d, "means must be (k, d)");
+    require(shares.shape(0) == rows.shape(0) && long(shares.shape(1)) == k, "shares must be (n, k)");
+    const Form form = full ? Form::full : Form::differences;
+    auto sums = new_array<double, 2>({size_t(k), size_t(moments_of(form, d))});
+    std::vector<double> centre(2 * size_t(d), 0.0);
+    std::copy(reference.data(), reference.data() + d, centre.begin());
+    run({form, false, d, k, 1, nullptr, centre.data(), nullptr, means.data(), nullptr}, rows, nullptr,
+        {Assignment::soft, nullptr, nullptr, shares.data()}, {nullptr, sums.data(), nullptr, nullptr, nullptr});
+    return sums;
+  }
+
+ private:
+  void run(const Mixtures& model, const In<Row, 2>& rows, const In<double, 1>* weights, const Rule& rule,
+           const Outputs& out) const {
+    require(long(rows.shape(1)) == model.d, "rows must have a cell a column");
+    require(weights == nullptr || weights->size() == rows.shape(0), "weights must have a number a row");
+    const Row* x = rows.data();
+    const long n = long(rows.shape(0));
     nb::gil_scoped_release released;
     pass(model, x, n, rule, out);
   }
-  return {totals, sums, common};
-}
+};
 
-template <class Row>
-static void score(Pass<Row> pass, const CheckedMixtures& checked, In<Row, 2> rows, Out<double, 2> scores) {
-  const Mixtures& model = checked.model();
-  const long n = long(rows.shape(0));
-  require(long(rows.shape(1)) == model.d, "rows must have a cell a column");
-  require(long(scores.shape(0)) == n && long(scores.shape(1)) == model.k, "scores must be (n, k)");
-  const Outputs out{nullptr, nullptr, nullptr, nullptr, scores.data()};
-  const Row* x = rows.data();
-  nb::gil_scoped_release released;
-  pass(model, x, n, Rule{Assignment::soft, nullptr, nullptr}, out);
-}
-
-template <class Row> static void bind_rows(nb::module_& m, Pass<Row> pass) {
+template <class Row> static void bind_rows(nb::module_& m, Bound<Row> bound) {
   m.def(
       "gaussian_pass",
-      [pass](const CheckedMixtures& mixtures, In<Row, 2> rows, In<double, 1> weights, int assignment,
-             std::optional<In<double, 1>> draws, std::optional<Out<int32_t, 1>> labels) {
-        return summarize<Row>(pass, mixtures, rows, weights, assignment, draws, labels);
+      [bound](const CheckedMixtures& mixtures, In<Row, 2> rows, In<double, 1> weights, int assignment,
+              std::optional<In<double, 1>> draws) {
+        return bound.summarize(mixtures, rows, weights, assignment, draws);
       },
-      "mixtures"_a, "rows"_a, "weights"_a, "assignment"_a, "draws"_a = nb::none(), "labels"_a = nb::none(),
+      "mixtures"_a, "rows"_a, "weights"_a, "assignment"_a, "draws"_a = nb::none(),
       "Totals (mixtures, 2), sums (k, moments) and the common scatter of tied forms, of the rows of a block.");
   m.def(
+      "gaussian_labels",
+      [bound](const CheckedMixtures& mixtures, In<Row, 2> rows, In<double, 1> weights, Out<int32_t, 1> labels) {
+        return bound.classify(mixtures, rows, weights, labels);
+      },
+      "mixtures"_a, "rows"_a, "weights"_a, "labels"_a,
+      "The likeliest components into labels (n); totals (1, 2), and the common scatter of tied forms.");
+  m.def(
       "gaussian_scores",
-      [pass](const CheckedMixtures& mixtures, In<Row, 2> rows, Out<double, 2> scores) {
-        score<Row>(pass, mixtures, rows, scores);
+      [bound](const CheckedMixtures& mixtures, In<Row, 2> rows, Out<double, 2> scores) {
+        bound.score(mixtures, rows, scores);
       },
       "mixtures"_a, "rows"_a, "scores"_a, "log pi_c p_c(x) into scores (n, k).");
+  m.def(
+      "gaussian_sums",
+      [bound](In<Row, 2> rows, In<double, 1> reference, In<double, 2> means, In<double, 2> shares, bool full) {
+        return bound.add_up(rows, reference, means, shares, full);
+      },
+      "rows"_a, "reference"_a, "means"_a, "shares"_a, "full"_a,
+      "Sums (k, moments) of shares (n, k) that are given, about means (k, d) from the reference (d).");
 }
 
 void bind_gaussian(nb::module_& m) {
@@ -363,7 +413,7 @@ void bind_gaussian(nb::module_& m) {
       .def(nb::init<int, bool, In<int64_t, 1>, In<double, 2>, In<double, 2>, std::optional<In<double, 2>>,
                     std::optional<In<double, 3>>>(),
            "form"_a, "single"_a, "starts"_a, "centre"_a, "lines"_a, "means"_a = nb::none(), "factors"_a = nb::none());
-  bind_rows<float>(m, kernels.pass32);
-  bind_rows<double>(m, kernels.pass64);
+  bind_rows<float>(m, {kernels.pass32});
+  bind_rows<double>(m, {kernels.pass64});
 }
 #endif

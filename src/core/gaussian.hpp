@@ -28,6 +28,7 @@ struct Rule {
   Assignment assignment;
   const double* weights;  // (n)
   const double* draws;    // (n) numbers of [0, 1), for drawn
+  const double* shares;   // (n, k) w r where they are given: nothing is scored, and totals stay as they are
 };
 
 inline long triangle(long d) { return d * (d + 1) / 2; }

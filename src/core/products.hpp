@@ -2,7 +2,7 @@
 //
 //   multiply_strip   out[c, i]  = sum_j lines[c, j] features[j, i]      scores of components, whitened rows
 //   add_products     S[c, j]   += sum_i shares[c, i] features[j, i]     what shares of rows add up to
-//   add_outer        S[a, b]   += sum_i r[i] rows[i, a] rows[i, b]      scatters, lower triangle
+//   add_outer        S[a, b]   += sum_i rows[i, a] rows[i, b]           scatters, lower triangle
 #pragma once
 #include <type_traits>
 
@@ -76,53 +76,36 @@ INLINE void add_products(const T* shares, long shares_slab, const T* features, l
     for (int j = 0; j < COUNT; j++) S[c * p + j] = sums[c][j];
 }
 
-// Rows lie in panels of PANEL columns, each panel with all its rows: rows[panel][row][column]
+// Rows lie in panels of PANEL columns, each panel with all its rows: panels[column / PANEL][row][column % PANEL]
 template <class T> constexpr long PANEL = SLAB<T>;
-constexpr int OUTER_WIDTH = 6;  // columns a (numbers) against vectors of columns b
+constexpr int OUTER_WIDTH = 4;  // columns a (numbers) against vectors of columns b; it divides every PANEL
 
 template <class T, int COUNT>
-INLINE void add_outer_block(const T* left, const T* panel, long rows, double* S, long pitch, long lines) {
+INLINE void add_outer_block(const T* left, const T* right, long rows, double* S, long pitch) {
   using Wide = vector<double, LANES<T>>;
   Vec<T> sums[OUTER_WIDTH][COUNT] = {};
-  for (long i = 0; i < rows; i++, left += OUTER_WIDTH, panel += PANEL<T>) {
+  for (long i = 0; i < rows; i++, left += PANEL<T>, right += PANEL<T>) {
     Vec<T> x[COUNT];
     UNROLL for (int v = 0; v < COUNT; v++)
-      x[v] = load(panel + v * LANES<T>);
+      x[v] = load(right + v * LANES<T>);
     UNROLL for (int a = 0; a < OUTER_WIDTH; a++) UNROLL
       for (int v = 0; v < COUNT; v++) sums[a][v] += left[a] * x[v];
   }
-  UNROLL for (int a = 0; a < OUTER_WIDTH; a++)
-    if (a < lines) UNROLL
-      for (int v = 0; v < COUNT; v++) {
-        double* s = S + a * pitch + v * LANES<T>;
-        store(s, load_as<Wide>(s) + __builtin_convertvector(sums[a][v], Wide));
-      }
+  UNROLL for (int a = 0; a < OUTER_WIDTH; a++) UNROLL
+    for (int v = 0; v < COUNT; v++) {
+      double* s = S + a * pitch + v * LANES<T>;
+      store(s, load_as<Wide>(s) + __builtin_convertvector(sums[a][v], Wide));
+    }
 }
 
-// Rows that wait for their product: panels[panel][capacity][PANEL], with a share each
-template <class T> struct WaitingRows {
-  const T* panels;
-  const T* shares;
-  long capacity, rows, columns;
-};
-
-// S[a, b] += sum_i shares[i] rows[i, a] rows[i, b] for b <= a < columns (and some b past a); `left` is scratch
-template <class T> void add_outer(const WaitingRows<T>& waiting, double* S, long pitch, T* left) {
-  const auto [panels, shares, capacity, rows, columns] = waiting;
-  auto cell = [&, panels = panels, capacity = capacity](long i, long a) {
-    return panels[a / PANEL<T> * PANEL<T> * capacity + i * PANEL<T> + a % PANEL<T>];
-  };
+// S[a, b] += sum_i rows[i, a] rows[i, b] for b <= a < columns, and for some more; `capacity` rows fit into a panel
+template <class T> void add_outer(const T* panels, long capacity, long rows, long columns, double* S, long pitch) {
   for (long a = 0; a < columns; a += OUTER_WIDTH) {
-    const long lines = smaller(columns - a, OUTER_WIDTH);
-    for (long i = 0; i < rows; i++)
-      for (long l = 0; l < OUTER_WIDTH; l++) left[i * OUTER_WIDTH + l] = l < lines ? shares[i] * cell(i, a + l) : T(0);
-    for (long b = 0; b < a + lines; b += PANEL<T>) {
-      const T* panel = panels + b * capacity;
-      const long high = rows;
-      with_count<SLAB_VECTORS>((a + lines - b + LANES<T> - 1) / LANES<T>, [&](auto count) {
-        add_outer_block<T, count>(left, panel, high, S + a * pitch + b, pitch, lines);
+    const T* left = panels + a / PANEL<T> * PANEL<T> * capacity + a % PANEL<T>;
+    for (long b = 0; b < a + OUTER_WIDTH; b += PANEL<T>)
+      with_count<SLAB_VECTORS>((a + OUTER_WIDTH - b + LANES<T> - 1) / LANES<T>, [&](auto count) {
+        add_outer_block<T, count>(left, panels + b * capacity, rows, S + a * pitch + b, pitch);
       });
-    }
   }
 }
 

@@ -69,6 +69,11 @@ template <class T> class RowRule {
     if (out_.scores != nullptr)
       for (long i = 0; i < rows; i++)
         for (long c = 0; c < model_.k; c++) out_.scores[(first + i) * model_.k + c] = double(scores[c * R + i]);
+    if (rule_.shares != nullptr) {
+      for (long c = 0; c < model_.k; c++)
+        for (long i = 0; i < R; i++) scores[c * R + i] = i < rows ? T(rule_.shares[(first + i) * model_.k + c]) : T(0);
+      return true;
+    }
     if (out_.totals == nullptr) return false;
     for (long i = 0; i < R; i++) {
       weights_[i] = i < rows ? T(rule_.weights[first + i]) : T(0);

@@ -7,28 +7,25 @@ namespace ISA { namespace {
 
 constexpr long LANE_ROWS = 64;  // derived: sums of so many rows in float32 lose less than half a digit more than one
 
-// sum r (1, z, z z') of every component: rows that have a share wait until they fill a tile of its own
+// sum r (1, z, z z') of every component: rows (z, 1) sqrt(r) wait until they fill a tile of its own
 template <class T> class Scatters {
  public:
   Scatters(long k, long d)
       : k_(k),
         d_(d),
         pitch_(round_up(d + 1, PANEL<T>)),
-        sums_(k * (d + 1) * pitch_, 0.0),
+        sums_(k * round_up(d + 1, OUTER_WIDTH) * pitch_, 0.0),
         waiting_(k * ROWS * pitch_, T(0)),
-        shares_(k * ROWS),
-        counts_(k, 0),
-        left_(ROWS * OUTER_WIDTH) {}
+        counts_(k, 0) {}
 
-  // A row y (d) about the mean (d) of component c
-  void add(long c, T share, const T* y, const T* mean) {
+  // Cells of a row: (y, 1, 0 ...), and of a mean: (mean, 0 ...)
+  static long width(long d) { return round_up(d + 1, LANES<T>); }
+
+  void add(long c, T share, const T* row, const T* mean) {
     T* to = waiting_ + c * ROWS * pitch_ + counts_[c] * PANEL<T>;
-    for (long j = 0; j < d_; j += PANEL<T>, to += ROWS * PANEL<T>) {
-      const long width = smaller(d_ - j, PANEL<T>);
-      for (long l = 0; l < width; l++) to[l] = y[j + l] - mean[j + l];
-    }
-    waiting_[c * ROWS * pitch_ + counts_[c] * PANEL<T> + d_ / PANEL<T> * PANEL<T> * ROWS + d_ % PANEL<T>] = T(1);
-    shares_[c * ROWS + counts_[c]] = share;
+    const T root = sizeof(T) == 4 ? T(__builtin_sqrtf(float(share))) : T(__builtin_sqrt(double(share)));
+    for (long j = 0; j <= d_; j += LANES<T>)
+      store(to + j / PANEL<T> * PANEL<T> * ROWS + j % PANEL<T>, (load(row + j) - load(mean + j)) * root);
     if (++counts_[c] == ROWS) multiply(c);
   }
 
@@ -36,7 +33,7 @@ template <class T> class Scatters {
   void finish(double* out) {
     for (long c = 0; c < k_; c++) {
       multiply(c);
-      const double* S = sums_ + c * (d_ + 1) * pitch_;
+      const double* S = sums_of(c);
       *out++ += S[d_ * pitch_ + d_];
       for (long j = 0; j < d_; j++) *out++ += S[d_ * pitch_ + j];
       for (long a = 0; a < d_; a++)
@@ -47,15 +44,13 @@ template <class T> class Scatters {
  private:
   static constexpr long ROWS = LANE_ROWS;
   long k_, d_, pitch_;
-  Scratch<double> sums_;  // (k, d + 1, pitch), the last line and column for the 1
-  Scratch<T> waiting_;    // (k, panels, ROWS, PANEL) rows (z, 1)
-  Scratch<T> shares_;     // (k, ROWS)
+  Scratch<double> sums_;  // (k, d + 1 or a little more, pitch), line and column d for the 1
+  Scratch<T> waiting_;    // (k, panels, ROWS, PANEL)
   Scratch<long> counts_;  // (k) rows that wait
-  Scratch<T> left_;
 
+  double* sums_of(long c) { return sums_ + c * round_up(d_ + 1, OUTER_WIDTH) * pitch_; }
   __attribute__((noinline)) void multiply(long c) {
-    const WaitingRows<T> rows{waiting_ + c * ROWS * pitch_, shares_ + c * ROWS, ROWS, counts_[c], d_ + 1};
-    add_outer<T>(rows, sums_ + c * (d_ + 1) * pitch_, pitch_, left_);
+    add_outer<T>(waiting_ + c * ROWS * pitch_, ROWS, counts_[c], d_ + 1, sums_of(c), pitch_);
     counts_[c] = 0;
   }
 };
@@ -106,15 +101,16 @@ template <class T> class CommonScatter {
         lanes_(narrow_ ? triangle(d) : 0, Vec<T>{}),
         sums_(narrow_ ? triangle(d) : 0, 0.0),
         wide_(1, narrow_ ? 0 : d),
-        row_(narrow_ ? 0 : SLAB<T> * d),
-        zero_(d, T(0)) {}
+        row_(narrow_ ? 0 : SLAB<T> * Scatters<T>::width(d)),
+        zero_(Scatters<T>::width(d), T(0)) {}
 
   // A slab y (d, SLAB) of rows that begin at i, with weights (SLAB)
   void add(const Rows<T>& rows, long i, const T* y, const T* weights) {
     constexpr long R = SLAB<T>, L = LANES<T>;
     if (!narrow_) {
-      rows.copied(i, row_);
-      for (long t = 0; t < rows.count(i); t++) wide_.add(0, weights[t], row_ + t * d_, zero_);
+      const long width = Scatters<T>::width(d_);
+      rows.copied(i, row_, width);
+      for (long t = 0; t < rows.count(i); t++) wide_.add(0, weights[t], row_ + t * width, zero_);
       return;
     }
     for (long a = 0, at = 0; a < d_; a++)

@@ -65,21 +65,24 @@ template <class T> struct Rows {
   long row_bytes, n, d;
   Point centre;
   void (*transpose_rows)(const void*, long, long, Point, T*);
-  void (*copy_rows)(const void*, long, long, Point, T*);
+  void (*copy_rows)(const void*, long, long, Point, T*, long);
 
   long count(long i) const { return smaller(n - i, SLAB<T>); }
   void transposed(long i, T* out) const { transpose_rows(data + i * row_bytes, count(i), d, centre, out); }
-  void copied(long i, T* out) const { copy_rows(data + i * row_bytes, count(i), d, centre, out); }
+  // (rows, width) cells, then a 1, then zeros
+  void copied(long i, T* out, long width) const { copy_rows(data + i * row_bytes, count(i), d, centre, out, width); }
 };
 
 template <class Row, class T> void transpose_rows(const void* x, long rows, long d, Point centre, T* out) {
   transpose_slab<Row, T>(static_cast<const Row*>(x), rows, d, centre, out);
 }
-template <class Row, class T> void copy_rows(const void* x, long rows, long d, Point centre, T* out) {
+template <class Row, class T> void copy_rows(const void* x, long rows, long d, Point centre, T* out, long width) {
   using W = Wider<Row, T>;
   const Row* row = static_cast<const Row*>(x);
-  for (long i = 0; i < rows; i++, row += d, out += d)
+  for (long i = 0; i < rows; i++, row += d, out += width) {
     for (long j = 0; j < d; j++) out[j] = T((W(row[j]) - W(centre.reference[j])) - W(centre.step[j]));
+    for (long j = d; j < width; j++) out[j] = T(j == d);
+  }
 }
 
 }}  // namespace ISA

@@ -13,7 +13,14 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from asterism import _core
-from asterism.families.gaussian_pass import Components, GaussianPass, Table, one_mixture, unknown_table
+from asterism.families.gaussian_pass import (
+    Components,
+    GaussianPass,
+    Table,
+    one_mixture,
+    sums_of_shares,
+    unknown_table,
+)
 
 STRUCTURES = ("full", "tied", "diag", "spherical")
 EVERY = pytest.mark.parametrize("structure", STRUCTURES)
@@ -243,8 +250,8 @@ def test_labels_are_the_largest_scores_to_the_bit(structure, kind):
         means, _, factors, log_weights = mixture(rng, d, k, structure, 0.3)
         x = rng.normal(size=(301, d)).astype(kind)
         found = ready(x, x[0].astype(float), means - x[0], factors, log_weights)
-        labels = np.empty(len(x), np.int32)
-        found.summarize(x, np.ones(len(x)), labels=labels)
+        labels, totals = found.classify(x, np.ones(len(x)))
+        assert np.array_equal(totals, found.summarize(x, np.ones(len(x)))[0])
         scores = np.empty((len(x), k))
         _core.gaussian_scores(found._core, x, scores)
         assert np.array_equal(labels, scores.argmax(axis=1))
@@ -308,6 +315,12 @@ def test_what_does_not_fit_is_refused():
         found.summarize(np.zeros((5, 2)), np.ones(4))
     with pytest.raises(_core.ShapeError, match="draws"):
         found.summarize(np.zeros((5, 2)), np.ones(5), "stochastic")
+    with pytest.raises(_core.ShapeError, match="labels"):
+        _core.gaussian_labels(found._core, np.zeros((5, 2)), np.ones(5), np.zeros(4, np.int32))
+    with pytest.raises(_core.ShapeError, match="shares"):
+        _core.gaussian_sums(np.zeros((5, 2)), np.zeros(2), np.zeros((1, 2)), np.zeros((5, 2)), True)
+    with pytest.raises(_core.ShapeError, match="means"):
+        _core.gaussian_sums(np.zeros((5, 2)), np.zeros(2), np.zeros((1, 3)), np.zeros((5, 1)), True)
     with pytest.raises(_core.ShapeError, match="scores"):
         _core.gaussian_scores(found._core, np.zeros((5, 2)), np.zeros((5, 2)))
     with pytest.raises(_core.ShapeError, match="lines"):
@@ -318,6 +331,24 @@ def test_what_does_not_fit_is_refused():
         _core.Mixtures(4, False, np.array([0, 1]), np.zeros((2, 2)), np.zeros((1, 1)))
     with pytest.raises(TypeError):
         found.summarize(np.zeros((5, 2), np.int64), np.ones(5))
+
+
+@EVERY
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_sums_of_given_shares_are_those_of_the_formulas(structure, kind):
+    rng = np.random.default_rng(15)
+    form = {"spherical": "round"}.get(structure, structure)
+    for d, k, n in [(1, 1, 0), (1, 2, 5), (3, 4, 1), (9, 3, 200), (33, 2, 130)]:
+        x = rng.normal(size=(n, d)).astype(kind)
+        shares = rng.random((n, k)) * (rng.random((n, k)) > 0.3)
+        reference, means = rng.normal(size=d).astype(kind).astype(float), rng.normal(size=(k, d))
+        found = sums_of_shares(x, reference, means, shares, form).centred
+        y, mass = x.astype(float) - reference, shares.sum(axis=0)
+        new = np.divide(shares.T @ y, mass[:, None], out=np.zeros((k, d)), where=mass[:, None] > 0)
+        scatters = np.array([((y - m) * shares[:, c : c + 1]).T @ (y - m) for c, m in enumerate(new)])
+        assert np.allclose(found.mass, mass, rtol=1e-13)
+        assert np.allclose(found.means, new, rtol=1e-10, atol=1e-11)
+        assert np.allclose(found.scatters, shaped(scatters, structure), rtol=1e-9, atol=1e-10)
 
 
 @EVERY

@@ -6,6 +6,8 @@ table ten times, and does little else, a sixth of its time. How many blocks ther
 
 from __future__ import annotations
 
+import math
+
 from asterism.data.reblocked import Reblocked
 from asterism.data.source import Source
 
@@ -13,7 +15,7 @@ RUN = 128  # blocks have a multiple of so many rows: kernels take tiles of them
 
 
 def in_even_blocks(source: Source) -> Source:
-    """The same rows in 4, 8, 16, ... blocks, no longer than the source's own.
+    """The same rows in 4, 8, 16, ... blocks, at most half as long again as the source's own.
 
     >>> import numpy as np
     >>> from asterism.data.source import ArraySource
@@ -24,6 +26,6 @@ def in_even_blocks(source: Source) -> Source:
     n = source.n_blocks
     if n < 3:
         return source
-    count = 1 << (n - 1).bit_length()
+    count = 1 << round(math.log2(n))
     rows = -(-source.n_rows // (count * RUN)) * RUN
     return source if rows == source.block_rows else Reblocked(source, rows)

@@ -28,7 +28,14 @@ from asterism.data.block import Block, Vector, block_of
 from asterism.families.base import Array, Facts
 from asterism.families.covariance import FLOOR, Covariances, estimate, n_variance_parameters, structure_of
 from asterism.families.gaussian_gaps import fill_in, log_density_of, pass_over, statistic_of
-from asterism.families.gaussian_pass import GaussianParams, GaussianPass, Table, one_mixture, unknown_table
+from asterism.families.gaussian_pass import (
+    GaussianParams,
+    GaussianPass,
+    Table,
+    one_mixture,
+    sums_of_shares,
+    unknown_table,
+)
 from asterism.families.gaussian_statistic import (
     Form,
     GaussianStatistic,
@@ -173,9 +180,9 @@ class GaussianFamily:
         self, params: GaussianParams, log_weights: Vector, block: Block
     ) -> tuple[NDArray[np.int32], float, float] | None:
         """(n,) likeliest components, sum w log p(x), sum w max_c log pi_c p(x | c), in float64; None with gaps."""
-        labels = np.empty(len(block), np.int32)
-        ready = self._pass(params, log_weights, block.rows.dtype, rough=False)
-        totals, _ = ready.summarize(block.rows, block.weights, "soft", None, labels)
+        labels, totals = self._pass(params, log_weights, block.rows.dtype, rough=False).classify(
+            block.rows, block.weights
+        )
         height, best = totals[0].tolist()
         return (labels, height, best) if math.isfinite(height) else None
 
@@ -205,7 +212,10 @@ class GaussianFamily:
     def statistic(self, params: GaussianParams | None, block: Block, mass: Array) -> GaussianStatistic:
         """Mass, means and scatters of rows with given shares."""
         y = self._offsets(block.rows)
-        return statistic_of(params or self._vague(y, mass), y, mass, self.form)
+        params = params or self._vague(y, mass)
+        if np.isnan(y).any():
+            return statistic_of(params, y, mass, self.form)
+        return sums_of_shares(block.rows, self.reference, params.means, mass, self.form).centred
 
     # --- estimate ---
 

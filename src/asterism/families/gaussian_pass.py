@@ -216,7 +216,7 @@ class GaussianPass:
 
     def _quadratic_lines(self) -> Array:
         pulls = np.einsum("kab,kb->ka", self._precisions, self.about)
-        return np.column_stack([self._constants(pulls), pulls, -_packed(self._precisions)])
+        return np.column_stack([self._constants(pulls), pulls, -self._packed_precisions])
 
     def _full_lines(self) -> Array:
         return self.components.heights[:, None]
@@ -229,6 +229,10 @@ class GaussianPass:
         f = self.components.factors
         return np.asarray(f.transpose(0, 2, 1) @ f)
 
+    @cached_property
+    def _packed_precisions(self) -> Array:
+        return _packed(self._precisions)
+
     def _constants(self, pulls: Array) -> Vector:
         return np.asarray(self.components.heights - 0.5 * np.einsum("kj,kj->k", pulls, self.about))
 
@@ -240,18 +244,25 @@ class GaussianPass:
         weights: Vector,
         assignment: str = "soft",
         draws: Vector | None = None,
-        labels: NDArray[np.int32] | None = None,
     ) -> tuple[Array, GaussianSums]:
         """(m, 2) sums of w log p(x) and of w max_c log pi_c p(x | c), and what the shares add up to.
 
-        ``draws`` (n,) picks components for "stochastic"; ``labels`` (n,) becomes the likeliest ones, if given.
+        ``draws`` (n,) picks components for "stochastic".
         """
-        totals, sums, common = _core.gaussian_pass(
-            self._core, rows, weights, ASSIGNMENTS[assignment], draws, labels
-        )
+        totals, sums, common = _core.gaussian_pass(self._core, rows, weights, ASSIGNMENTS[assignment], draws)
+        return self._whole(totals, common), GaussianSums(sums, common, self.layout)
+
+    def classify(self, rows: Matrix, weights: Vector) -> tuple[NDArray[np.int32], Array]:
+        """(n,) the likeliest components of a single mixture, and (1, 2) the same sums."""
+        labels = np.empty(len(rows), np.int32)
+        totals, common = _core.gaussian_labels(self._core, rows, weights, labels)
+        return labels, self._whole(totals, common)
+
+    def _whole(self, totals: Array, common: Vector) -> Array:
+        """With the term that all components of a row share, where it was left out."""
         if self.kind == "tied":
-            totals -= (_packed(self._precisions) @ common)[:, None]
-        return totals, GaussianSums(sums, common, self.layout)
+            totals -= (self._packed_precisions @ common)[:, None]
+        return totals
 
     def scores(self, rows: Matrix) -> Array:
         """(n, k) log pi_c p(x | c)."""
@@ -264,6 +275,15 @@ class GaussianPass:
         """What the sums of all blocks are about."""
         points = self.shift + (self.about if self._means is not None else np.zeros_like(self.about))
         return SumsLayout(self.kind, self.form, self.components.starts, points)
+
+
+def sums_of_shares(rows: Matrix, reference: Vector, means: Array, shares: Array, form: Form) -> GaussianSums:
+    """What given shares (n, k) of complete rows add up to, about means (k, d) from the reference."""
+    full = form in ("full", "tied")
+    means, shares = np.ascontiguousarray(means), np.ascontiguousarray(shares)
+    sums = _core.gaussian_sums(rows, np.ascontiguousarray(reference), means, shares, full)
+    layout = SumsLayout("full" if full else "differences", form, np.array([0, len(means)]), means)
+    return GaussianSums(sums, np.empty(0), layout)
 
 
 def _packed(matrices: Array) -> Array:
