@@ -10,7 +10,6 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 
 #include "variants.hpp"

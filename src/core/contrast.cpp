@@ -73,17 +73,16 @@ const ContrastKernels contrast_kernels = {apply<Logcosh>, apply<Bell>, apply<Cub
 #else
 #include "border.hpp"
 
-static double run(Contrast contrast, Out<double, 1> u, In<double, 1> weights, double a) {
-  require(u.size() == weights.size(), "u and weights must be of one length");
-  nb::gil_scoped_release released;
-  return contrast(u.data(), weights.data(), long(u.size()), a);
-}
-
 void bind_contrast(nb::module_& m) {
   const ContrastKernels& kernels = CHOSEN(ContrastKernels, contrast_kernels);
   auto define = [&](const char* name, Contrast contrast, const char* doc) {
     m.def(
-        name, [contrast](Out<double, 1> u, In<double, 1> weights, double a) { return run(contrast, u, weights, a); },
+        name,
+        [contrast](Out<double, 1> u, In<double, 1> weights, double a) {
+          require(u.size() == weights.size(), "u and weights must be of one length");
+          nb::gil_scoped_release released;
+          return contrast(u.data(), weights.data(), long(u.size()), a);
+        },
         "u"_a, "weights"_a, "a"_a, doc);
   };
   define("contrast_logcosh", kernels.logcosh, "u becomes w tanh(a u); returns the sum of w a (1 - tanh(a u)^2).");

@@ -36,14 +36,10 @@ inline long triangle(long d) { return d * (d + 1) / 2; }
 // Numbers of `sums` a component: mass, sums, squares
 inline long moments_of(Form form, long d) {
   switch (form) {
-    case Form::tied:
-      return 1 + d;
-    case Form::round:
-      return 2 + d;
+    case Form::tied: return 1 + d;
+    case Form::round: return 2 + d;
     case Form::diagonal:
-    case Form::differences:
-      return 1 + 2 * d;
-    default:
-      return 1 + d + triangle(d);
+    case Form::differences: return 1 + 2 * d;
+    default: return 1 + d + triangle(d);
   }
 }

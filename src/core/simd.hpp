@@ -6,8 +6,7 @@
 //   exponential, logarithm
 //   transpose              N x N cells in registers
 //
-// a * b + c becomes one instruction where the processor has it (-ffp-contract=fast); files in `exact` of CMakeLists.txt
-// write fused(a, b, c) where they want it.
+// a * b + c becomes one instruction where the processor has it (-ffp-contract=fast), but not in files that are `exact`.
 //
 // Everything stands in an unnamed namespace: inline code compiled for one kind of processor must never serve another.
 // For the same reason kernels use no function templates of the standard library on types of the language alone
@@ -141,31 +140,16 @@ template <class M> INLINE unsigned lane_bits(M mask) {
 #endif
 }
 
-// a b + c rounded once where the processor can, also in files compiled without contraction
-INLINE float fused(float a, float b, float c) {
-#if defined(__FMA__) || defined(__aarch64__)
-  return __builtin_fmaf(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-INLINE double fused(double a, double b, double c) {
-#if defined(__FMA__) || defined(__aarch64__)
-  return __builtin_fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
+// a b + c rounded once where the processor can, whatever stands around it
+INLINE Vec<double> fused(Vec<double> a, Vec<double> b, Vec<double> c) {
 #if defined(__AVX512F__)
-INLINE Vec<float> fused(Vec<float> a, Vec<float> b, Vec<float> c) { return _mm512_fmadd_ps(a, b, c); }
-INLINE Vec<double> fused(Vec<double> a, Vec<double> b, Vec<double> c) { return _mm512_fmadd_pd(a, b, c); }
+  return _mm512_fmadd_pd(a, b, c);
 #elif defined(__FMA__)
-INLINE Vec<float> fused(Vec<float> a, Vec<float> b, Vec<float> c) { return _mm256_fmadd_ps(a, b, c); }
-INLINE Vec<double> fused(Vec<double> a, Vec<double> b, Vec<double> c) { return _mm256_fmadd_pd(a, b, c); }
+  return _mm256_fmadd_pd(a, b, c);
 #else
-INLINE Vec<float> fused(Vec<float> a, Vec<float> b, Vec<float> c) { return a * b + c; }
-INLINE Vec<double> fused(Vec<double> a, Vec<double> b, Vec<double> c) { return a * b + c; }
+  return a * b + c;
 #endif
+}
 
 // The lanes in float64, added from first to last
 template <class T> INLINE double total(Vec<T> v) {
