@@ -140,16 +140,8 @@ template <class M> INLINE unsigned lane_bits(M mask) {
 #endif
 }
 
-// a b + c rounded once where the processor can, whatever stands around it
-INLINE Vec<double> fused(Vec<double> a, Vec<double> b, Vec<double> c) {
-#if defined(__AVX512F__)
-  return _mm512_fmadd_pd(a, b, c);
-#elif defined(__FMA__)
-  return _mm256_fmadd_pd(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
+// a b + c of numbers or vectors, rounded once where the processor can: a sum that is meant to be contracted
+template <class W> INLINE W fused(W a, W b, W c) { return a * b + c; }
 
 // The lanes in float64, added from first to last
 template <class T> INLINE double total(Vec<T> v) {
