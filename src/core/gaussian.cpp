@@ -33,8 +33,8 @@ DECLARE_VARIANTS(GaussianKernels, gaussian_kernels)
 namespace ISA {
 namespace {
 
-constexpr long TILE_BYTES = 192 << 10;  // measured: features and shares of a tile stay in the second cache
-constexpr long MOST_SLABS = 8;
+constexpr long TILE_BYTES = 192 << 10;  // convention: features and shares of a tile stay in a second cache of 256 KB
+constexpr long MOST_SLABS = 8;          // convention: beyond, what products load and store for a tile is nothing
 
 // --- features ---
 

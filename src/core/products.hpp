@@ -25,7 +25,8 @@ inline int strip_width(long lines) {
   int best = 6;
   double least = 1e300;
   for (int width : {6, 5, 4}) {
-    const double cost = double(round_up(lines, width)) * (1 + 0.3 / width);  // measured: loads of a narrow strip
+    const double cost =
+        double(round_up(lines, width)) * (1 + 0.3 / width);  // convention: a narrow strip loads more a sum
     if (cost < least) least = cost, best = width;
   }
   return best;

@@ -31,7 +31,7 @@ from asterism.families.assignment import assign
 from asterism.families.base import Array
 from asterism.methods.em import EM, MixtureModel, pieces
 from asterism.methods.kmeans import fit_kmeans
-from asterism.methods.posterior import Mixture, imputed, look_back, shares_of
+from asterism.methods.posterior import Mixture, classify_rows, imputed, shares_of
 from asterism.stats.moments import ColumnMoments
 
 LOOKED_AT = 3000  # rows that numbers are compared on
@@ -282,7 +282,7 @@ def _on_whole(source: Source, cell: Cell) -> Mixture:
 def _group_labels(mixture: Mixture, group_of: NDArray[np.int64], block: Block) -> NDArray[np.int32]:
     """Labels of groups: shares of components of one group add up before the likeliest is taken."""
     if len(group_of) == int(group_of.max()) + 1:
-        return group_of[look_back(mixture, block)[0]].astype(np.int32)
+        return group_of[classify_rows(mixture, block)[0]].astype(np.int32)
     into = np.eye(int(group_of.max()) + 1)[group_of]
     parts = [np.asarray(assign(mixture.scores(p), "soft")[0] @ into).argmax(axis=1) for _, p in pieces(block)]
     return np.concatenate(parts).astype(np.int32)

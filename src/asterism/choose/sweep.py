@@ -31,7 +31,7 @@ from asterism.families.base import Family
 from asterism.methods.em import EM
 from asterism.methods.frame import survey
 from asterism.methods.mixture import facts_of
-from asterism.methods.posterior import Mixture, Told
+from asterism.methods.posterior import Mixture, RowTotals
 from asterism.methods.stack import can_stack
 from asterism.methods.starts import sample_of
 
@@ -127,5 +127,5 @@ def _finished(
     return cells
 
 
-def _cell(name: str, k: int, mixture: Mixture, told: Told, total: float, settled: bool) -> Cell:
+def _cell(name: str, k: int, mixture: Mixture, told: RowTotals, total: float, settled: bool) -> Cell:
     return Cell(name, k, mixture, told.log_likelihood, told.surprise, told.mass, total, settled)

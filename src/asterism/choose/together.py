@@ -20,7 +20,7 @@ from asterism.engines.loop import iterate
 from asterism.engines.reduce import reduce
 from asterism.families.gaussian_statistic import GaussianStatistic
 from asterism.methods.em import EM, MixtureModel
-from asterism.methods.posterior import Mixture, Told, look_back
+from asterism.methods.posterior import Mixture, RowTotals, classify_rows
 from asterism.methods.stack import Arrived, Stack, can_stack
 from asterism.stats.base import Joined
 
@@ -181,7 +181,7 @@ def _made(em: EM, end: Arrived) -> Candidate:
     return Candidate(em, end.model)
 
 
-def told_of(source: Source, candidates: Sequence[Candidate], *, complete: bool) -> list[Told]:
+def told_of(source: Source, candidates: Sequence[Candidate], *, complete: bool) -> list[RowTotals]:
     """What mixtures say of a table, all in one pass."""
     alone, stacked = _by_kind(candidates, complete)
     mixtures = [
@@ -192,11 +192,11 @@ def told_of(source: Source, candidates: Sequence[Candidate], *, complete: bool) 
         lambda block: Joined(
             (
                 *(stack.summarize(block, hard=True) for stack in stacked),
-                *(look_back(one, block)[1] for one in mixtures),
+                *(classify_rows(one, block)[1] for one in mixtures),
             )
         ),
     )
-    found: dict[int, Told] = dict(zip(alone, joined.parts[len(stacked) :], strict=True))
+    found: dict[int, RowTotals] = dict(zip(alone, joined.parts[len(stacked) :], strict=True))
     for stack, sums in zip(stacked, joined.parts, strict=False):
         found.update(zip(stack.numbers, stack.told(sums), strict=True))
     return [found[i] for i in range(len(candidates))]

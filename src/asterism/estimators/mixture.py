@@ -138,7 +138,7 @@ class BaseMixture(DensityMixin, BaseEstimator):
         told, n = self._told(X, sample_weight)
         return told.log_likelihood / n
 
-    def _told(self, X: Any, sample_weight: Any) -> tuple[posterior.Told, float]:
+    def _told(self, X: Any, sample_weight: Any) -> tuple[posterior.RowTotals, float]:
         source = self._source(X, sample_weight)
         told = posterior.told(self._mixture, source)
         return told, float(told.mass.sum())

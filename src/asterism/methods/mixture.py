@@ -24,7 +24,7 @@ from asterism.families.gaussian import GaussianFamily
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import Frame, survey
 from asterism.methods.kmeans import check_settings
-from asterism.methods.posterior import Mixture, look_back
+from asterism.methods.posterior import Mixture, classify_rows
 from asterism.methods.repair import on_their_own, report
 from asterism.methods.starts import (
     check_init,
@@ -158,7 +158,7 @@ def _finish(source: Source, em: EM, run: Run[MixtureModel], total: float) -> Mix
     """Labels and likelihood of the mixture that is returned, in one last pass."""
     model = run.model if run.model.best is None else run.model.best[1]
     mixture = Mixture(em.family, model.weights, model.params)
-    labels, found = map_reduce(source, partial(look_back, mixture))
+    labels, found = map_reduce(source, partial(classify_rows, mixture))
     _warn_of(source, em, run, found.mass)
     prior = em.family.log_prior(model.params)
     history = [-value / total for value in run.history] + [(found.log_likelihood + prior) / total]

@@ -55,21 +55,21 @@ class Mixture:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RowTotals:
     """Sums over rows."""
 
     log_likelihood: float  # sum w log p(x)
     surprise: float  # -sum w log max_c r_c: what ICL adds
     mass: Vector  # (k,) of the labels
 
-    def merge(self, other: Told) -> Told:
+    def merge(self, other: RowTotals) -> RowTotals:
         """Sums add."""
-        return Told(
+        return RowTotals(
             self.log_likelihood + other.log_likelihood, self.surprise + other.surprise, self.mass + other.mass
         )
 
 
-def look_back(mixture: Mixture, block: Block) -> tuple[NDArray[np.int32], Told]:
+def classify_rows(mixture: Mixture, block: Block) -> tuple[NDArray[np.int32], RowTotals]:
     """Labels of the rows of a block, and what they add up to."""
     family = mixture.family
     if isinstance(family, Classifying):
@@ -77,7 +77,7 @@ def look_back(mixture: Mixture, block: Block) -> tuple[NDArray[np.int32], Told]:
         if found is not None:
             labels, height, best = found
             mass = np.bincount(labels, block.weights, mixture.k).astype(np.float64)
-            return labels, Told(height, height - best, mass)
+            return labels, RowTotals(height, height - best, mass)
     labels, height, surprise = np.empty(len(block), np.int32), 0.0, 0.0
     with np.errstate(all="ignore"):  # absent rows may hold anything
         for at, piece in pieces(block):
@@ -88,17 +88,17 @@ def look_back(mixture: Mixture, block: Block) -> tuple[NDArray[np.int32], Told]:
             height += float(w[here] @ heights[here])
             surprise += float(w[here] @ (heights - tops)[here])
     mass = np.bincount(labels, block.weights, mixture.k).astype(np.float64)
-    return labels, Told(height, surprise, mass)
+    return labels, RowTotals(height, surprise, mass)
 
 
-def told(mixture: Mixture, source: Source) -> Told:
+def told(mixture: Mixture, source: Source) -> RowTotals:
     """Log-likelihood and classification surprise of any table."""
     return reduce(source, partial(_told_of, mixture, source.names))  # type: ignore[no-any-return]
 
 
-def _told_of(mixture: Mixture, names: tuple[str, ...], block: Block) -> Told:
+def _told_of(mixture: Mixture, names: tuple[str, ...], block: Block) -> RowTotals:
     require_finite(block, names, missing_ok=True)
-    return look_back(mixture, block)[1]
+    return classify_rows(mixture, block)[1]
 
 
 def labels_of(mixture: Mixture, source: Source) -> NDArray[np.int32]:
@@ -127,7 +127,7 @@ def _by_piece(names: tuple[str, ...], f: Callable[[Block], NDArray[Any]], block:
 
 
 def _labels(mixture: Mixture, block: Block) -> NDArray[np.int32]:
-    return look_back(mixture, block)[0]
+    return classify_rows(mixture, block)[0]
 
 
 def _shares(mixture: Mixture, block: Block) -> Array:

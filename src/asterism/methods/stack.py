@@ -26,7 +26,7 @@ from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_pass import Components, GaussianParams, GaussianPass, Index
 from asterism.families.gaussian_statistic import GaussianStatistic, GaussianSums, in_form
 from asterism.methods.em import EM, Expected, MixtureModel, has_fallen, has_settled
-from asterism.methods.posterior import Told
+from asterism.methods.posterior import RowTotals
 from asterism.methods.repair import USELESS, repaired
 
 OWN = ("VII", "VVI", "VVV")  # covariances that depend on nothing but a component's own rows
@@ -216,11 +216,13 @@ class Stack:
         block = present(block)
         return StackSums(*self._ready.summarize(block.rows, block.weights, "hard" if hard else "soft"))
 
-    def told(self, sums: StackSums) -> list[Told]:
+    def told(self, sums: StackSums) -> list[RowTotals]:
         """What all mixtures say of a table, from its rows in hard shares."""
         soft, hard = sums.totals.T
         return [
-            Told(float(soft[i]), float(soft[i] - hard[i]), sums.mass[self.starts[i] : self.starts[i + 1]])
+            RowTotals(
+                float(soft[i]), float(soft[i] - hard[i]), sums.mass[self.starts[i] : self.starts[i + 1]]
+            )
             for i in range(len(self))
         ]
 

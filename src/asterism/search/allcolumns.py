@@ -26,7 +26,7 @@ from asterism.engines.threads import one_blas_thread
 from asterism.errors import CollapsedComponentWarning, NotConvergedWarning
 from asterism.families.gaussian import GaussianFamily
 from asterism.methods.mixture import Settings, fit_mixture
-from asterism.methods.posterior import look_back
+from asterism.methods.posterior import classify_rows
 from asterism.stats.moments import ColumnMoments
 
 MOST_ROWS = 20_000  # that are looked at
@@ -76,7 +76,7 @@ def _cell(table: Source, name: str, k: int, seed: int) -> Cell:
         warnings.simplefilter("ignore", CollapsedComponentWarning)
         warnings.simplefilter("ignore", NotConvergedWarning)
         fit = fit_mixture(table, GaussianFamily(name), k, replace(SETTINGS, seed=seed))
-    told = reduce(table, lambda block: look_back(fit.mixture, block)[1])
+    told = reduce(table, lambda block: classify_rows(fit.mixture, block)[1])
     return Cell(
         name, k, fit.mixture, fit.log_likelihood, told.surprise, told.mass, fit.total, fit.status == "settled"
     )

@@ -28,7 +28,7 @@ from asterism.engines.threads import one_blas_thread
 from asterism.families.base import Array
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import survey
-from asterism.methods.posterior import Mixture, look_back
+from asterism.methods.posterior import Mixture, classify_rows
 from asterism.methods.starts import Sample, in_order, model_of, sample_of
 from asterism.search.plan import SAMPLE, Plan
 from asterism.stats.base import Joined
@@ -110,7 +110,9 @@ def _handed_on(table: Source, cells: Cells, seed: int) -> Cells:
     if any(run.status == "interrupted" for run in runs):
         raise KeyboardInterrupt
     mixtures = [Mixture(em.family, run.model.model.weights, run.model.model.params) for run in runs]
-    joined = reduce(table, lambda block: Joined(tuple(look_back(mixture, block)[1] for mixture in mixtures)))
+    joined = reduce(
+        table, lambda block: Joined(tuple(classify_rows(mixture, block)[1] for mixture in mixtures))
+    )
     found = dict(cells)
     for (k, _), mixture, told, run in zip(starts, mixtures, joined.parts, runs, strict=True):
         cell = Cell(
