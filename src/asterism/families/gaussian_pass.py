@@ -35,7 +35,8 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 # derived: rounding moves a score by eps g^2, 6e-5 in float32 and 1.5e-11 in float64
 LINEAR_GROWTH = {SINGLE: 32.0, DOUBLE: 256.0}
 DIFFERENCES_GROWTH = 64.0  # derived: float32 moves W (x - mean) by less than 4e-6
-QUADRATIC_COLUMNS = 12  # measured: up to so many, products of columns are faster than a matrix W_c a component
+# measured: up to so many columns, their products are faster than a matrix W_c a component
+QUADRATIC_COLUMNS = 12
 # derived: mean squares whose sums float32 holds, outliers included
 LEAST_SQUARE, MOST_SQUARE = 2.0**-80, 2.0**80
 
