@@ -34,7 +34,7 @@ def moons(rng: Rng, n: int, m: int, width: tuple[float, float] = (0.05, 0.09)) -
 
 def two_pairs_of_moons(rng: Rng) -> Drawn:
     left, right = moons(rng, 200, 200), moons(rng, 200, 300)
-    shift = (rng.uniform(3.0, 3.6), rng.uniform(-0.5, 0.5))
+    shift = (rng.uniform(3.8, 4.4), rng.uniform(-0.5, 0.5))
     return np.vstack([left[0], right[0] + shift]), np.r_[left[1], right[1] + 2]
 
 
@@ -125,10 +125,11 @@ def spirals(
 
 def parabolas(rng: Rng, n: int, facing: bool, width: float) -> Drawn:
     """Two parabolas: the second within the first, or reaching into it from above."""
-    x, y = rng.uniform(-2, 2, about(rng, n)), rng.uniform(-2, 2, about(rng, n))
+    reach = 1.6 if facing else 2.0
+    x, y = rng.uniform(-reach, reach, about(rng, n)), rng.uniform(-reach, reach, about(rng, n))
     first = np.c_[x, x**2 * rng.uniform(0.8, 1.0)]
     if facing:
-        second = np.c_[y + 2.0, 3.4 - y**2 * rng.uniform(0.8, 1.0)]
+        second = np.c_[y + rng.uniform(1.8, 2.0), 3.3 - y**2 * rng.uniform(0.8, 1.0)]
     else:
         second = np.c_[0.9 * y, y**2 * 1.1 + rng.uniform(1.5, 2.0)]
     return join(*[p + width * rng.normal(size=p.shape) for p in (first, second)])

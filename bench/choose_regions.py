@@ -317,5 +317,5 @@ REGIONS: dict[str, Callable[[Rng], Drawn]] = {
     "letters 3 in noise": lambda r: letters(r, 3, 900, 0.1),
     "letters 6 in noise": lambda r: letters(r, 6, 1100, 0.12),
     "picture in noise": lambda r: picture(r, 420, 0.1),
-    "picture in noise, large": lambda r: picture(r, 900, 0.15),
+    "picture in noise, large": lambda r: picture(r, 700, 0.15),
 }

@@ -34,11 +34,12 @@ class LabelledTable:
     rows: Array
     labels: Labels
     half: str = "older"  # or "fresh"
+    accepted: int = 0  # groups usually given of a measured table without classes, whose labels are all 0
 
     @property
     def k(self) -> int:
         """Groups, 1 where there are none to tell apart."""
-        return len(np.unique(self.labels[self.labels > 0]))
+        return self.accepted or len(np.unique(self.labels[self.labels > 0]))
 
 
 @dataclass(frozen=True)
