@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="a few rows: does it run at all?")
     parser.add_argument("--only", default="", metavar="CASE", help="cases whose name has these words in it")
     parser.add_argument("--seed", type=int, help="seed of generated tables, where a method has many (choose)")
-    parser.add_argument("--keep", type=Path, metavar="FILE", help="go on with answers kept here (choose)")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="go on with answers kept here (choose)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number measured")
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
     options = parser.parse_args()

@@ -1,4 +1,5 @@
-"""The usual ways to choose k, each as its users know it."""
+"""The usual ways to find groups, each as its users know it: a function of standardised rows (n, d) and the most
+groups to try, which gives labels (n,); -1 is noise. Genie gets the number of groups instead."""
 
 from __future__ import annotations
 
@@ -6,77 +7,76 @@ import shutil
 import subprocess
 import tempfile
 import warnings
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from bench.choose_sets import LabelledSet
+from bench.choose_pieces import Array, Labels
 
-REFERENCES = 10  # tables of the gap statistic
-STARTS = 3  # of k-means in it
-
-
-def least_bic(table: LabelledSet) -> int:
-    """A loop over scikit-learn's GaussianMixture, every covariance type."""
-    from sklearn.mixture import GaussianMixture
-
-    X, found = table.X, {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of fits that did not settle
-        for k in table.ks:
-            for structure in ("full", "tied", "diag", "spherical"):
-                mixture = GaussianMixture(k, covariance_type=structure, random_state=0)
-                found[k, structure] = mixture.fit(X).bic(X)
-    return min(found, key=lambda cell: found[cell])[0]
+MCLUST = Path(__file__).with_name("mclust_labels.R")
+SECONDS = 300  # convention: mclust may take so long for a table
 
 
-def largest_silhouette(table: LabelledSet) -> int:
+def standardised(rows: Array) -> Array:
+    """Columns of mean 0 and standard deviation 1; constant ones are left out."""
+    spread = rows.std(axis=0)
+    varied = spread > 0
+    return np.ascontiguousarray((rows - rows.mean(axis=0))[:, varied] / spread[varied])
+
+
+def hdbscan(rows: Array, smallest: int) -> Labels:
+    from sklearn.cluster import HDBSCAN
+
+    if len(rows) < smallest:
+        return np.full(len(rows), -1)
+    return np.asarray(HDBSCAN(min_cluster_size=smallest, copy=True).fit_predict(rows))
+
+
+def plscan(rows: Array, _: int) -> Labels:
+    from fast_plscan import PLSCAN
+
+    return np.asarray(PLSCAN(num_threads=1).fit(rows).labels_)
+
+
+def largest_silhouette(rows: Array, most: int) -> Labels:
     """Of k-means; it cannot say 1."""
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
 
-    found = {
-        k: silhouette_score(table.X, KMeans(k, n_init=10, random_state=0).fit_predict(table.X))
-        for k in table.ks
-        if k > 1
-    }
-    return max(found, key=lambda k: found[k])
+    found = [KMeans(k, n_init=10, random_state=0).fit_predict(rows) for k in range(2, most + 1)]
+    return np.asarray(max(found, key=lambda labels: silhouette_score(rows, labels)))
 
 
-def gap(table: LabelledSet) -> int:
-    """Tibshirani's, references even in the box of the principal axes, the one-standard-error rule."""
-    X = table.X - table.X.mean(axis=0)
-    axes = np.linalg.svd(X, full_matrices=False)[2]
-    along = X @ axes.T
-    rng = np.random.default_rng(0)
-    drawn = [rng.uniform(along.min(axis=0), along.max(axis=0), along.shape) for _ in range(REFERENCES)]
-    logs = {k: np.array([_log_within(reference, k) for reference in drawn]) for k in table.ks}
-    gaps = {k: logs[k].mean() - _log_within(X, k) for k in table.ks}
-    errors = {k: logs[k].std() * np.sqrt(1 + 1 / REFERENCES) for k in table.ks}
-    ks = list(table.ks)
-    return next((k for k in ks[:-1] if gaps[k] >= gaps[k + 1] - errors[k + 1]), ks[-1])
+def least_bic(rows: Array, most: int) -> Labels:
+    """A loop over scikit-learn's GaussianMixture, every covariance type."""
+    from sklearn.mixture import GaussianMixture
+
+    best: tuple[float, Any] = (np.inf, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of fits that did not converge
+        for k in range(1, most + 1):
+            for structure in ("full", "tied", "diag", "spherical"):
+                try:
+                    mixture = GaussianMixture(k, covariance_type=structure, random_state=0).fit(rows)
+                except ValueError:  # a covariance that collapsed
+                    continue
+                best = min(best, (mixture.bic(rows), mixture), key=lambda pair: pair[0])
+    return np.asarray(best[1].predict(rows))
 
 
-def _log_within(X: np.ndarray, k: int) -> float:
-    from sklearn.cluster import KMeans
+def genie(rows: Array, k: int) -> Labels:
+    """With the true number of groups."""
+    from genieclust import Genie
 
-    return float(np.log(KMeans(k, n_init=STARTS, random_state=0).fit(X).inertia_))
-
-
-MCLUST = """
-suppressMessages(library(mclust))
-arguments <- commandArgs(trailingOnly = TRUE)
-setTimeLimit(cpu = 600)
-n <- as.integer(arguments[2]); d <- as.integer(arguments[3]); most <- as.integer(arguments[4])
-x <- matrix(readBin(arguments[1], "double", n * d), n, d)
-wide <- if (d > 40) c("EII", "VII", "EEI", "EVI", "VEI", "VVI") else NULL
-m <- try(Mclust(x, G = 1:most, modelNames = wide, verbose = FALSE), TRUE)
-cat("G", if (inherits(m, "try-error") || is.null(m)) 0 else m$G, "\\n")
-"""
+    return np.asarray(Genie(n_clusters=k).fit_predict(rows))
 
 
-@lru_cache
+# --- mclust -------------------------------------------------------------------------------------------------------
+
+
+@cache
 def has_mclust() -> bool:
     """Whether R and its mclust are there."""
     if shutil.which("Rscript") is None:
@@ -85,14 +85,32 @@ def has_mclust() -> bool:
     return subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
 
-def mclust(table: LabelledSet) -> int:
-    """``Mclust`` with all its structures (those without correlations beyond 40 columns); 0 where it finds nothing
-    (or not in ten minutes of the processor)."""
-    n, d = table.X.shape
-    with tempfile.TemporaryDirectory() as folder:
-        rows = Path(folder) / "rows.bin"
-        rows.write_bytes(table.X.astype(np.float64).tobytes(order="F"))
-        command = ["Rscript", "-e", MCLUST, str(rows), str(n), str(d), str(table.most)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    said = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("G ")]
-    return int(said[0]) if said else 0
+class Mclust:
+    """One R process for many tables: a line with a table's file goes in, a line with the seconds comes out."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="mclust-")
+        self._process = subprocess.Popen(
+            ["Rscript", str(MCLUST), str(SECONDS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+
+    def labels(self, rows: Array, most: int) -> tuple[Labels, float]:
+        """Labels by ``Mclust`` with all its structures (those without correlations beyond 40 columns) and the seconds
+        of the processor; all -1 where it finds nothing or not in time."""
+        n, d = rows.shape
+        table = Path(self._folder.name) / "rows.bin"
+        table.write_bytes(rows.astype(np.float64).tobytes(order="F"))
+        if self._process.stdin is None or self._process.stdout is None:
+            raise RuntimeError("the R process has no pipes")
+        print(table, n, d, most, file=self._process.stdin, flush=True)
+        said = self._process.stdout.readline()
+        if not said:
+            raise RuntimeError(f"the R process ended at a table of {n} x {d}")
+        return np.fromfile(f"{table}.labels", np.int32).astype(np.int64), float(said)
+
+
+@cache
+def mclust_process() -> Mclust:
+    """Started when it is first needed; it ends with its input, when this process does."""
+    return Mclust()

@@ -32,7 +32,7 @@ def rotation(rng: Rng, d: int) -> Array:
     return np.asarray(np.linalg.qr(rng.normal(size=(d, d)))[0])
 
 
-# --- curves --------------------------------------------------------------------------------------------------------
+# --- curves -------------------------------------------------------------------------------------------------------
 
 
 def arc(
@@ -63,7 +63,7 @@ def polyline(rng: Rng, n: int, corners: ArrayLike, width: float, even: bool = Fa
     return rows + width * rng.normal(size=rows.shape)
 
 
-# --- regions -------------------------------------------------------------------------------------------------------
+# --- regions ------------------------------------------------------------------------------------------------------
 
 
 def box(rng: Rng, n: int, low: Sequence[float], high: Sequence[float]) -> Array:
@@ -97,7 +97,7 @@ def spots(rng: Rng, n: int, center: ArrayLike, sd: ArrayLike) -> Array:
     return middle + np.asarray(sd) * rng.normal(size=(n, len(middle)))
 
 
-# --- normal groups -------------------------------------------------------------------------------------------------
+# --- normal groups ------------------------------------------------------------------------------------------------
 
 
 def factors(rng: Rng, k: int, d: int, spread: tuple[float, float], stretch: float) -> list[Array]:
@@ -148,7 +148,7 @@ def normal_groups(
     ])  # fmt: skip
 
 
-# --- rows of no group ----------------------------------------------------------------------------------------------
+# --- rows of no group ---------------------------------------------------------------------------------------------
 
 
 def with_noise(rng: Rng, table: Drawn, share: float) -> Drawn:

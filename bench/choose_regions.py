@@ -1,5 +1,5 @@
-"""Tables whose groups are regions of other shapes than round, or of different densities: boxes, discs, faces, letters
-in noise, chains, small regular ones."""
+"""Tables whose groups are regions of other shapes than round, or of different densities: boxes, discs, chains,
+small regular ones."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from bench.choose_pieces import (
     Drawn,
     Rng,
     about,
-    arc,
     ball,
     box,
     join,
     lattice,
     polyline,
     spots,
-    with_noise,
 )
 
-# --- boxes, discs, diamonds ----------------------------------------------------------------------------------------
+# --- boxes, discs, diamonds ---------------------------------------------------------------------------------------
 
 
 def boxes_in_a_corner(rng: Rng, n: int) -> Drawn:
@@ -134,7 +132,7 @@ def labyrinth(rng: Rng, n: int) -> Drawn:
     ])  # fmt: skip
 
 
-# --- chains, faces, splashes ---------------------------------------------------------------------------------------
+# --- chains, splashes --------------------------------------------------------------------------------------
 
 
 def chain(rng: Rng, count: int, n: int, bridge: int, gap: tuple[float, float]) -> Drawn:
@@ -155,19 +153,6 @@ def discs_with_bridge(rng: Rng) -> Drawn:
     return np.vstack([rows, between]), np.r_[labels, np.zeros(15, np.int64)]
 
 
-def face(rng: Rng, n: int, eyes: int, round_eyes: bool) -> Drawn:
-    """A ring, two eyes and a mouth."""
-    x, y = rng.uniform(0.3, 0.4), rng.uniform(0.25, 0.35)
-    outline = arc(rng, about(rng, n), 1, 0.03)
-    mouth = arc(rng, about(rng, n // 3), 0.5, 0.03, (1.15, 1.85), (0, 0.0))
-    places = [(s * x, y) for s in (-1, 1)]
-    if round_eyes:
-        pair = [spots(rng, about(rng, eyes), p, 0.06) for p in places]
-    else:
-        pair = [lattice(rng, about(rng, eyes), 0.1, p) for p in places]
-    return join(outline, *pair, mouth)
-
-
 def splashes(rng: Rng, count: int, n: int, arms: int) -> Drawn:
     """Stars: a dense middle and thin arms, so far from each other that arms do not reach the next middle."""
     parts = []
@@ -183,7 +168,7 @@ def splashes(rng: Rng, count: int, n: int, arms: int) -> Drawn:
     return join(*parts)
 
 
-# --- densities and small groups ------------------------------------------------------------------------------------
+# --- densities and small groups -----------------------------------------------------------------------------------
 
 
 def dense_beside_sparse(rng: Rng, dense: int, sparse: int) -> Drawn:
@@ -233,56 +218,6 @@ def small_shapes(rng: Rng) -> Drawn:
     return join(bow + 0.1 * rng.normal(size=bow.shape), *bars)
 
 
-# --- pictures in noise ---------------------------------------------------------------------------------------------
-
-LETTERS = {  # corners in a field of 1 x 1.6
-    "L": [(0, 1.6), (0, 0), (1, 0)],
-    "N": [(0, 0), (0, 1.6), (1, 0), (1, 1.6)],
-    "V": [(0, 1.6), (0.5, 0), (1, 1.6)],
-    "Z": [(0, 1.6), (1, 1.6), (0, 0), (1, 0)],
-    "U": [(0, 1.6), (0, 0), (1, 0), (1, 1.6)],
-    "M": [(0, 0), (0, 1.6), (0.5, 0.6), (1, 1.6), (1, 0)],
-    "S": [(1, 1.6), (0, 1.6), (0, 0.8), (1, 0.8), (1, 0), (0, 0)],
-}
-
-
-def letters(rng: Rng, count: int, n: int, noise: float) -> Drawn:
-    """Letters in thick pen in a row or two, in background noise."""
-    names = rng.choice(list(LETTERS), count, replace=False)
-    step, pen = rng.uniform(1.7, 1.9), rng.uniform(0.08, 0.12)
-    parts = []
-    for j, name in enumerate(names):
-        corners = np.add(LETTERS[str(name)], (step * (j % 3), 2.4 * (j // 3)))
-        length = np.linalg.norm(np.diff(corners, axis=0), axis=1).sum()
-        stroke = polyline(rng, about(rng, round(n * length / 4), 0.1), corners, 0.0)
-        parts.append(stroke + rng.uniform(-pen, pen, stroke.shape))
-    return with_noise(rng, join(*parts), noise)
-
-
-def picture(rng: Rng, n: int, noise: float) -> Drawn:
-    """Bars, a ring around a disc, a wave and a wedge in background noise; n rows an area of 1."""
-    w = rng.uniform(0.15, 0.2)
-
-    def strip(corners: list[tuple[float, float]]) -> Array:
-        length = np.linalg.norm(np.diff(np.array(corners), axis=0), axis=1).sum()
-        rows = polyline(rng, about(rng, round(n * 2 * w * length), 0.1), corners, 0.0)
-        return rows + rng.uniform(-w, w, rows.shape)
-
-    t = np.linspace(0, 2 * np.pi, 40)
-    circle = [(1.6 + 1.3 * float(np.cos(a)), 4.2 + 1.3 * float(np.sin(a))) for a in t]
-    wave = [(3.8 + 0.65 * float(a), 4.4 + 0.8 * float(np.sin(a + 1))) for a in t]
-    parts = [
-        strip([(0, 0), (3.5, 0.6)]),
-        strip([(0, 1.0), (2.8, 1.9)]),
-        strip([(4.8, -0.2), (4.6, 2.8)]),
-        strip([(6.0, 0.0), (7.8, 1.2), (6.0, 2.4)]),
-        strip(circle),
-        strip(wave),
-        ball(rng, about(rng, round(n * 0.8)), 2, 0.5, (1.6, 4.2)),
-    ]
-    return with_noise(rng, join(*parts), noise)
-
-
 REGIONS: dict[str, Callable[[Rng], Drawn]] = {
     "boxes 3": lambda r: boxes_in_a_corner(r, 300),
     "boxes 3, small": lambda r: boxes_in_a_corner(r, 80),
@@ -301,8 +236,6 @@ REGIONS: dict[str, Callable[[Rng], Drawn]] = {
     "chain of two": lambda r: chain(r, 2, 400, 12, (7.0, 8.0)),
     "chain of five": lambda r: chain(r, 5, 200, 8, (6.0, 7.0)),
     "discs with a bridge": discs_with_bridge,
-    "face": lambda r: face(r, 400, 80, False),
-    "face, dense eyes": lambda r: face(r, 250, 150, True),
     "splashes 4": lambda r: splashes(r, 4, 240, 5),
     "splashes 3, large": lambda r: splashes(r, 3, 900, 7),
     "dense beside sparse": lambda r: dense_beside_sparse(r, 300, 200),
@@ -314,8 +247,4 @@ REGIONS: dict[str, Callable[[Rng], Drawn]] = {
     "small regular 5": lambda r: small_regular(r, (45, 30, 60, 15, 35), 2.8),
     "small regular 7": lambda r: small_regular(r, (50, 40, 30, 45, 12, 20, 35), 3.0),
     "small shapes": small_shapes,
-    "letters 3 in noise": lambda r: letters(r, 3, 900, 0.1),
-    "letters 6 in noise": lambda r: letters(r, 6, 1100, 0.12),
-    "picture in noise": lambda r: picture(r, 420, 0.1),
-    "picture in noise, large": lambda r: picture(r, 700, 0.15),
 }

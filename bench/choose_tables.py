@@ -18,6 +18,7 @@ import numpy as np
 from bench.choose_curves import CURVES
 from bench.choose_none import NONE
 from bench.choose_normals import NOISE, ROUND, WIDE
+from bench.choose_pictures import PICTURES
 from bench.choose_pieces import Array, Drawn, Labels, Rng, rotation
 from bench.choose_regions import REGIONS
 
@@ -78,7 +79,8 @@ def register(kind: str, draws: dict[str, Callable[[Rng], Drawn]], half: str = "o
 
 
 for _kind, _draws in (
-    ("shape", CURVES), ("shape", REGIONS), ("round", ROUND), ("noise", NOISE), ("wide", WIDE), ("none", NONE),
+    ("shape", CURVES), ("shape", REGIONS), ("shape", PICTURES), ("round", ROUND), ("noise", NOISE),
+    ("wide", WIDE), ("none", NONE),
 ):  # fmt: skip
     register(_kind, _draws)
 
@@ -91,14 +93,14 @@ def recipes() -> list[Recipe]:
 
 
 def all_tables(
-    seed: int = 0, *, measured: bool = True, kinds: Iterable[str] = KINDS
+    seed: int = 0, *, measured: bool = True, kinds: Iterable[str] = KINDS, words: str = ""
 ) -> Iterator[LabelledTable]:
-    """Generated tables of one seed, both halves, and measured ones."""
+    """Generated tables of one seed, both halves, and measured ones; those with ``words`` in their names."""
     wanted = set(kinds)
     for recipe in recipes():
-        if recipe.kind in wanted:
+        if recipe.kind in wanted and words in recipe.name:
             yield recipe.table(seed)
     if measured and "measured" in wanted:
         from bench.choose_measured import measured_tables
 
-        yield from measured_tables()
+        yield from (table for table in measured_tables() if words in table.name)

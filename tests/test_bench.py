@@ -55,42 +55,6 @@ def test_bench_times_everyone_who_is_installed_and_lists_who_is_not(tmp_path: Pa
     assert "lloyd: never slower than the fastest peer" in out
 
 
-def test_choosing_is_counted_for_everybody_on_the_same_tables() -> None:
-    out = run_bench("choose", "--tiny", "--only", "sets", "--seed", "5")
-    assert "2 tables, 1 of them without groups" in out
-    for name in ("asterism", "BIC loop", "silhouette", "gap"):
-        assert f"{name:12} exact " in out
-    assert "sets: no false alarm" in out
-
-
-def test_answers_are_kept_and_nobody_is_asked_twice(bench, tmp_path: Path, monkeypatch) -> None:
-    from bench import choose_answers as asked
-    from bench.choose_sets import LabelledSet
-
-    calls = []
-    monkeypatch.setitem(asked.CONTESTANTS, "gap", ("", lambda table: calls.append(table.name) or 3))
-    tables = [LabelledSet(name, "", np.full((2, 1), i), 3) for i, name in enumerate(("a", "b"))]
-    file = tmp_path / "answers.jsonl"
-    assert asked.answers(asked.Kept(file), ["gap"], tables[:1]) == 0
-    assert asked.answers(asked.Kept(file), ["gap"], tables, seconds=-1.0) == 1  # no time: one is missing
-    assert asked.answers(asked.Kept(file), ["gap"], tables) == 0
-    assert calls == ["a", "b"]
-    changed = LabelledSet("a", "", np.ones((2, 1)), 3)
-    assert asked.Kept(file).get("gap", changed) is None
-    assert asked.Kept(file).get("gap", tables[1]).k == 3
-
-
-def test_hits_alarms_and_sure_verdicts_are_counted(bench) -> None:
-    from bench import choose
-    from bench.choose_sets import LabelledSet
-
-    tables = [LabelledSet("", "", np.zeros((2, 1)), k) for k in (3, 3, 1, 1)]
-    answers = [choose.Answer(*a) for a in ((3, 0.95), (4, 0.9), (1, 0.5), (2, 0.2))]
-    assert choose.scores(tables, answers) == {
-        "objective": 2.0, "within one": 4.0, "false alarms": 1.0, "sure": 2.0, "sure and right": 1.0,
-    }  # fmt: skip
-
-
 def test_the_bench_of_fewer_dimensions_judges_everybody(tmp_path: Path) -> None:
     run_bench("reduce", "--tiny", "--json", str(tmp_path / "numbers.json"))
     numbers = json.loads((tmp_path / "numbers.json").read_text())

@@ -1,0 +1,215 @@
+"""Tables with known groups, the scores of labels, and the changes that cannot matter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+pytest.importorskip("bench")
+from bench import choose_answers as asked
+from bench import choose_score as score
+from bench.choose_answers import Answer, Kept
+from bench.choose_pieces import centers_apart, factors, with_noise
+from bench.choose_same import CHANGES, changed, compared
+from bench.choose_tables import KINDS, LabelledTable, recipes, register
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def table_of(name: str, labels: list[int], kind: str = "round", half: str = "older") -> LabelledTable:
+    rows = np.arange(2.0 * len(labels)).reshape(-1, 2)
+    return LabelledTable(name, kind, rows, np.array(labels), half)
+
+
+# --- tables -------------------------------------------------------------------------------------------------------
+
+
+def test_there_are_as_many_tables_of_each_kind_as_the_benchmark_promises() -> None:
+    kinds = Counter(recipe.kind for recipe in recipes() if recipe.half == "older")
+    assert kinds["shape"] >= 45
+    assert kinds["round"] >= 25
+    assert kinds["noise"] >= 12
+    assert kinds["wide"] >= 15
+    assert kinds["none"] >= 45
+    assert set(kinds) < set(KINDS)
+    names = [recipe.name for recipe in recipes()]
+    assert len(set(names)) == len(names)
+    with pytest.raises(ValueError, match="there already"):
+        register("none", {names[0]: lambda rng: (rng.normal(size=(3, 1)), np.ones(3, np.int64))})
+
+
+def test_every_table_has_finite_rows_and_groups_of_several_rows() -> None:
+    for recipe in recipes():
+        table = recipe.table(seed=0)
+        assert np.isfinite(table.rows).all(), table.name
+        assert table.labels.shape == (len(table.rows),)
+        sizes = np.bincount(table.labels)[1:]
+        assert sizes.min() >= 10, table.name
+        if table.kind == "none":
+            assert (table.labels == 1).all()
+        else:
+            assert table.k == len(sizes) > 1, table.name
+        assert (table.labels == 0).any() or table.kind != "noise", table.name
+
+
+def test_a_seed_gives_the_same_table_and_another_seed_another_size() -> None:
+    same_size = 0
+    for recipe in [r for r in recipes() if "normals 50" not in r.name]:
+        first, again, other = (recipe.table(seed) for seed in (1, 1, 2))
+        assert np.array_equal(first.rows, again.rows)
+        same_size += len(first.rows) == len(other.rows)
+    assert same_size < 0.1 * len(recipes())
+
+
+def test_centers_are_as_far_apart_as_asked_for_along_the_lines_between_them() -> None:
+    rng = np.random.default_rng(3)
+    shapes = factors(rng, 8, 3, (0.5, 2.0), 2.0)
+    places = centers_apart(rng, shapes, 4.0)
+    ratios = []
+    for i in range(8):
+        for j in range(i):
+            unit = (places[i] - places[j]) / np.linalg.norm(places[i] - places[j])
+            sds = [np.sqrt(unit @ (shapes[m].T @ shapes[m]) @ unit) for m in (i, j)]
+            ratios.append(np.linalg.norm(places[i] - places[j]) / np.mean(sds))
+    assert min(ratios) >= 4.0 - 1e-9
+    assert min(ratios) < 6.0  # and the nearest are near
+
+
+def test_noise_is_the_share_of_all_rows_that_was_asked_for() -> None:
+    rng = np.random.default_rng(0)
+    rows, labels = with_noise(rng, (rng.normal(size=(800, 2)), np.ones(800, np.int64)), 0.2)
+    assert np.mean(labels == 0) == pytest.approx(0.2, abs=1e-3)
+    assert len(rows) == len(labels) == 1000
+
+
+def test_measured_tables_have_the_classes_that_scikit_learn_gives() -> None:
+    from bench.choose_measured import measured_tables
+    from sklearn.datasets import load_wine
+
+    tables = {table.name: table for table in measured_tables()}
+    assert np.array_equal(tables["wine"].labels, load_wine().target + 1)
+    assert tables["penguins"].k == 3
+    assert np.bincount(tables["penguins"].labels).tolist() == [
+        0,
+        151,
+        68,
+        123,
+    ]  # published counts, two birds unmeasured
+
+
+# --- answers and scores -------------------------------------------------------------------------------------------
+
+
+def test_answers_are_kept_and_no_table_is_labelled_twice(tmp_path: Path, monkeypatch) -> None:
+    calls = []
+
+    def label(table: LabelledTable) -> Answer:
+        calls.append(table.name)
+        return asked.counted([0, -1, 300, 0])
+
+    monkeypatch.setitem(asked.CONTESTANTS, "plscan", asked.Contestant(label, "sklearn"))
+    tables = [table_of(name, [1, 1, 2, 2]) for name in ("a", "b")]
+    assert asked.answers(Kept(tmp_path), ["plscan"], tables[:1]) == 0
+    assert asked.answers(Kept(tmp_path), ["plscan"], tables, seconds=-1.0) == 1  # no time: one is missing
+    assert asked.answers(Kept(tmp_path), ["plscan"], tables) == 0
+    assert calls == ["a", "b"]
+    again = Kept(tmp_path).get("plscan", tables[1])
+    assert again.labels.tolist() == [0, -1, 300, 0]
+    assert again.k == 2
+    changed_cells = replace(tables[0], rows=tables[0].rows + 1)
+    assert Kept(tmp_path).get("plscan", changed_cells) is None
+
+
+def test_noise_of_the_table_is_left_out_and_noise_of_an_answer_is_one_label() -> None:
+    table = table_of("t", [1, 1, 1, 2, 2, 2, 0])
+    answer = asked.counted([0, 0, -1, 1, 1, -1, 0])
+    expected = adjusted_rand_score([1, 1, 1, 2, 2, 2], [0, 0, 9, 1, 1, 9])
+    mark = score.marked(table, answer)
+    assert mark.rand == pytest.approx(expected)
+    assert mark.right
+    assert mark.alarm is None
+    assert score.marked(table, asked.counted([-1] * 7)).rand == 0.0
+    assert asked.counted([-1] * 7).k == 1
+
+
+def test_tables_count_once_whatever_the_number_of_seeds_and_alarms_only_where_there_are_no_groups() -> None:
+    grouped, single = [1, 1, 2, 2], [1, 1, 1, 1]
+    perfect, none = asked.counted([0, 0, 1, 1]), asked.counted([0, 0, 0, 0])
+    marks = [
+        score.marked(table_of("a", grouped), perfect),
+        score.marked(table_of("a", grouped), perfect),
+        score.marked(table_of("b", grouped, half="fresh"), none),
+        score.marked(table_of("c", single, "none"), perfect),
+        score.marked(table_of("c", single, "none"), none),
+    ]
+    assert score.rand(marks) == pytest.approx(0.5)  # (1 + 0) / 2, not 2 / 3
+    assert score.rand(marks, half="fresh") == 0.0
+    assert score.right(marks) == pytest.approx(0.5)
+    assert score.alarms(marks) == pytest.approx(0.5)
+    assert score.rand(marks, "wide") is None
+
+
+def test_a_table_without_classes_counts_for_numbers_alone() -> None:
+    table = replace(table_of("t", [0, 0, 0, 0], "measured"), accepted=2)
+    mark = score.marked(table, asked.counted([0, 0, 1, 1]))
+    assert mark.rand is None
+    assert mark.right
+
+
+def test_find_and_choose_k_agree_only_where_rows_are_grouped_alike() -> None:
+    kept, tables = Kept(), [table_of(name, [1, 1, 2, 2]) for name in ("a", "b")]
+    for table, labels in zip(tables, ([1, 1, 0, 0], [0, 1, 0, 1]), strict=True):
+        kept.put(asked.FIND, table, asked.counted([0, 0, 1, 1]))
+        kept.put(asked.CHOOSE, table, asked.counted(labels))
+    assert score.scored(kept, asked.OURS, tables).agree == [True, False]
+
+
+# --- what cannot matter -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_keeps_every_column_up_to_its_sign_and_unit(change: str) -> None:
+    rng = np.random.default_rng(5)
+    table = LabelledTable("t", "round", rng.normal(size=(200, 3)), np.ones(200, np.int64))
+    c = changed(table, change)
+    before, after = table.rows[c.origin], c.rows
+    alike = np.abs(np.corrcoef(before.T, after.T)[:3, 3:])
+    assert np.sort(alike.max(axis=1)) == pytest.approx([1.0] * 3)
+    assert len(c.rows) == {"written twice": 400, "left out": 190}.get(change, 200)
+    assert not (np.array_equal(after, table.rows) and not c.settings)
+    answer = Answer(table.rows[:, 0] > 0, 2)
+    assert compared(answer, Answer(before[:, 0] > 0, 2), c.origin) == 1.0
+
+
+# --- runs ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_benchmark_scores_those_installed_on_the_same_tables_and_goes_on_where_it_stopped(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-m", "bench", "choose", "--tiny", "--only", "tables", "--keep", str(tmp_path)]
+    first = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200)
+    assert first.returncode == 0, first.stderr
+    assert "2 tables, 1 of them without groups" in first.stdout
+    for name in ("asterism", "hdbscan 15", "k-means, silhouette", "mixture, BIC"):
+        assert f"  {name:22}" in first.stdout
+    assert "tables: adjusted Rand above every peer by 0.1" in first.stdout
+    written = {file.name: file.read_text() for file in tmp_path.glob("*.jsonl")}
+    second = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200)
+    assert second.returncode == 0, second.stderr
+    assert {file.name: file.read_text() for file in tmp_path.glob("*.jsonl")} == written
+
+
+def test_the_same_answer_is_measured_for_every_change() -> None:
+    command = [sys.executable, "-m", "bench", "choose", "--tiny", "--only", "same"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    for change in CHANGES:
+        assert f"{change:16}      2 " in done.stdout
