@@ -139,10 +139,22 @@ def chosen(words: str) -> list[str]:
 def ask(name: str, table: LabelledTable) -> Answer:
     """One contestant about one table. Peers get one thread: on small tables more only cost time."""
     began = _processor_seconds()
-    with threadpool_limits(None if name in OURS else 1):
+    if name in OURS:
         answer = CONTESTANTS[name].ask(table)
+    else:
+        with threadpool_limits(1):
+            answer = _attempt(name, table)
     seconds = answer.seconds or _processor_seconds() - began  # mclust has its own clock
     return Answer(answer.labels, answer.k, seconds, answer.confidence)
+
+
+def _attempt(name: str, table: LabelledTable) -> Answer:
+    """A peer's answer; one that fails has found nothing, and the run goes on."""
+    try:
+        return CONTESTANTS[name].ask(table)
+    except (ValueError, np.linalg.LinAlgError, FloatingPointError) as error:
+        print(f"  {name} fails on {table.name}: {error}", file=sys.stderr, flush=True)
+        return counted(np.full(len(table.rows), -1))
 
 
 def _processor_seconds() -> float:

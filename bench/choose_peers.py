@@ -70,6 +70,8 @@ def genie(rows: Array, k: int) -> Labels:
     """With the true number of groups."""
     from genieclust import Genie
 
+    if rows.shape[1] == 1:  # it refuses a single column; a constant one beside it changes no distance
+        rows = np.column_stack([rows, np.zeros(len(rows))])
     return np.asarray(Genie(n_clusters=k).fit_predict(rows))
 
 

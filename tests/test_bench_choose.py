@@ -19,6 +19,7 @@ from bench.choose_answers import Answer, Kept
 from bench.choose_pieces import centers_apart, factors, with_noise
 from bench.choose_same import CHANGES, changed, compared
 from bench.choose_tables import KINDS, LabelledTable, recipes, register
+from bench.choose_times import TIMED, drawn_table
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -89,6 +90,13 @@ def test_noise_is_the_share_of_all_rows_that_was_asked_for() -> None:
     assert len(rows) == len(labels) == 1000
 
 
+def test_timed_tables_have_the_rows_and_missing_cells_that_their_names_say() -> None:
+    rows = drawn_table(TIMED["missing"], 3000, np.random.default_rng(0))
+    assert rows.shape == (3000, 12)
+    assert np.mean(np.isnan(rows)) == pytest.approx(0.05, abs=0.01)
+    assert not np.isnan(drawn_table(TIMED["many"], 5000, np.random.default_rng(0))).any()
+
+
 def test_measured_tables_have_the_classes_that_scikit_learn_gives() -> None:
     from bench.choose_measured import measured_tables
     from sklearn.datasets import load_wine
@@ -125,6 +133,19 @@ def test_answers_are_kept_and_no_table_is_labelled_twice(tmp_path: Path, monkeyp
     assert again.k == 2
     changed_cells = replace(tables[0], rows=tables[0].rows + 1)
     assert Kept(tmp_path).get("plscan", changed_cells) is None
+
+
+def test_a_peer_that_fails_has_found_nothing_and_ours_may_not_fail(monkeypatch, capsys) -> None:
+    def fail(table: LabelledTable) -> Answer:
+        raise ValueError("ill-shaped")
+
+    for name in ("plscan", asked.FIND):
+        monkeypatch.setitem(asked.CONTESTANTS, name, asked.Contestant(fail, "sklearn"))
+    table = table_of("t", [1, 1, 2])
+    assert asked.ask("plscan", table).labels.tolist() == [-1, -1, -1]
+    assert "plscan fails on t: ill-shaped" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="ill-shaped"):
+        asked.ask(asked.FIND, table)
 
 
 def test_noise_of_the_table_is_left_out_and_noise_of_an_answer_is_one_label() -> None:
