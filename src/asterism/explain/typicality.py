@@ -69,7 +69,10 @@ class Typicality:
     def _of_group(self, g: int, scores: Vector) -> Vector:
         least = 1.0 / (1.0 + self.weights[g])
         with np.errstate(over="ignore", invalid="ignore"):
-            seen = least + np.interp(scores, self.scores[g], self.shares[g])
+            # Scores are log densities: in between, and in tails above all, the log of the share is straighter.
+            seen = least + np.exp(
+                np.interp(scores, self.scores[g], np.log(np.maximum(self.shares[g], LEAST)))
+            )
             beyond = least * np.exp(scores - self.scores[g, 0])
         shares = np.where(scores >= self.scores[g, 0], seen, beyond)
         return np.clip(np.where(np.isnan(scores), np.nan, shares), LEAST, 1.0)
