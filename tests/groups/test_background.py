@@ -185,3 +185,52 @@ def test_the_same_bits_for_any_number_of_threads() -> None:
     assert (one.labels == two.labels).all()
     np.testing.assert_array_equal(one.typicality, two.typicality)
     np.testing.assert_array_equal(one.probabilities, two.probabilities)
+
+
+def test_a_model_of_an_earlier_version_assigns_and_says_what_it_lacks(tmp_path) -> None:
+    from dataclasses import replace
+
+    from click.testing import CliRunner
+
+    from asterism import modelfile
+    from asterism.cli.main import main
+
+    x = pd.DataFrame(np.vstack([np.eye(2), 9 + np.eye(2), -np.eye(2)]), columns=["a", "b"])
+    finding = asterism.find(x, k=2)
+    modelfile.save(replace(finding.model, typicality=None), tmp_path / "old.asterism")
+    again = asterism.load(tmp_path / "old.asterism")
+    assert again.typicality is None
+    assert (again.assign(x).labels == finding.labels).all()
+    assert np.isnan(again.assign(x).typicality).all()
+    x.to_csv(tmp_path / "t.csv", index=False)
+    done = CliRunner().invoke(main, ["assign", str(tmp_path / "old.asterism"), str(tmp_path / "t.csv")])
+    assert done.exit_code == 0
+    assert "find the groups again" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("typicality.scores", np.ones((1, 3))),
+        ("background.high", np.zeros(5)),
+        ("typicality.weights", -np.ones(3)),
+    ],
+)
+def test_a_file_with_impossible_tables_is_refused(name, value, tmp_path) -> None:
+    from asterism import modelfile
+    from asterism.errors import ModelFileError
+
+    x, _ = blobs_in_noise(share=0.2)
+    model = asterism.find(x, k=3).model
+    assert model.background is not None
+    arrays: dict = {}
+    spec = {
+        "columns": [{"name": c.name, "kind": c.kind, "levels": []} for c in model.columns],
+        "view": modelfile._packed_view(model.view, arrays),
+        "judge": modelfile._packed_judge(model.judge, arrays),
+        "about": {},
+        **modelfile._packed_rest(model, arrays),
+    }
+    assert modelfile._restored(spec, arrays).background.share == model.background.share
+    with pytest.raises((ModelFileError, *modelfile.WRONG)):
+        modelfile._restored(spec, {**arrays, name: value})
