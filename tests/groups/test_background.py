@@ -212,7 +212,7 @@ def test_a_model_of_an_earlier_version_assigns_and_says_what_it_lacks(tmp_path) 
     ("name", "value"),
     [
         ("typicality.scores", np.ones((1, 3))),
-        ("background.high", np.zeros(5)),
+        ("background.high", np.full(5, -99.0)),
         ("typicality.weights", -np.ones(3)),
     ],
 )

@@ -295,7 +295,7 @@ def test_unusual_rows_are_the_least_typical_and_outliers_are_counted_apart() -> 
     told = summarize(subject_of(finding))
     assert told["data"]["outliers"] == finding.outliers.sum() == 2
     assert told["data"]["left_out"] == 1
-    assert [row["row"] for row in told["none"]][0] == 7
+    assert told["none"][0]["row"] == 7
     for group in told["groups"]:
         mine = np.flatnonzero(finding.labels == group["group"])
         least = mine[np.argsort(finding.typicality[mine], kind="stable")[:5]]
