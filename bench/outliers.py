@@ -4,8 +4,8 @@
     python -m bench.outliers --seeds 3         a first look
 
 Groups are mixtures of the true number of normal components, by ``GaussianMixture``, so that nothing but the evidence
-for a background is measured. Tables without noise: how often there is said to be some. Tables with noise: how often it
-is found, its share, and which rows are taken for it.
+for a background is measured. Tables without noise: how often there is said to be some. Tables with noise: how often
+it is found, its share, and which rows are taken for it.
 """
 
 from __future__ import annotations

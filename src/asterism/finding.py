@@ -87,7 +87,12 @@ class Finding:
     @cached_property
     def verdict(self) -> str:
         """How many groups, how sure and why, in plain words."""
-        return " ".join([self.choice.verdict, *([str(self.second)] if self.second else [])])
+        more = [str(self.second)] if self.second else []
+        if self.model.background is not None and self.outliers.any():
+            more.append(
+                f"{self.outliers.mean():.0%} of the rows belong to none: they are spread evenly over the table."
+            )
+        return " ".join([self.choice.verdict, *more])
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
