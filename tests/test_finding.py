@@ -68,7 +68,9 @@ def test_profiles_are_in_the_users_own_units() -> None:
 def test_frame_has_a_row_for_every_row_with_its_two_likeliest_groups() -> None:
     finding = asterism.find(blobs(gap=2.0), k=3)
     frame = finding.to_frame()
-    assert frame.column_names == ["row", "group", "probability", "next_group", "next_probability"]
+    assert frame.column_names == [
+        "row", "group", "probability", "next_group", "next_probability", "typicality",
+    ]  # fmt: skip
     p = finding.probabilities
     ranked = np.argsort(-p, axis=1, kind="stable")
     assert frame["row"].to_pylist() == list(range(len(p)))

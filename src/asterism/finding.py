@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
@@ -25,7 +25,9 @@ from asterism.engines.progress import Progress
 from asterism.engines.reduce import map_rows
 from asterism.explain.groups import Explanation, Group, explain
 from asterism.explain.profiles import Profile, group_profiles
+from asterism.explain.typicality import UNUSUAL
 from asterism.groups.model import GroupModel
+from asterism.groups.outliers import Outliers, checked_outliers, with_outliers
 from asterism.methods.encoding import standard_encoding
 from asterism.modelfile import save
 from asterism.search.choosing import asked_for, chosen, with_few_rows
@@ -41,7 +43,9 @@ class Finding:
     """The groups of a table: how many, which row belongs where and how surely, and what each group is."""
 
     k: int
-    labels: NDArray[np.int32]  # (n,) groups are numbered 0 .. k-1 from the largest down; -1: left out
+    labels: NDArray[
+        np.int32
+    ]  # (n,) groups are numbered 0 .. k-1 from the largest down; -1: none, or left out
     choice: Choice  # every criterion against k
     profiles: tuple[Profile, ...]  # one per group
     columns: tuple[Column, ...]  # used
@@ -53,11 +57,21 @@ class Finding:
     certainty: float  # mean probability of a row's own group
     second: SecondOpinion | None = None  # of medoids, where there is more than one group
     interrupted: bool = False  # the search was stopped: this is the best so far
+    typicality: NDArray[np.float64] = field(
+        default_factory=lambda: np.zeros(0)
+    )  # (n,) how usual a row is in its group
+    left_out: NDArray[np.bool_] | None = None  # (n,) rows that took no part; None: all did
 
     @property
     def n_left_out(self) -> int:
-        """Rows that belong to no group: those with missing cells under ``missing="drop"``."""
-        return int(np.count_nonzero(self.labels < 0))
+        """Rows that took no part: those with missing cells under ``missing="drop"``."""
+        return 0 if self.left_out is None else int(np.count_nonzero(self.left_out))
+
+    @cached_property
+    def outliers(self) -> NDArray[np.bool_]:
+        """(n,) rows that took part and belong to no group."""
+        found = self.labels < 0
+        return found if self.left_out is None else found & ~self.left_out
 
     @property
     def confidence(self) -> float:
@@ -73,14 +87,22 @@ class Finding:
     @cached_property
     def verdict(self) -> str:
         """How many groups, how sure and why, in plain words."""
-        return " ".join([self.choice.verdict, *([str(self.second)] if self.second else [])])
+        more = [str(self.second)] if self.second else []
+        if self.model.background is not None and self.outliers.any():
+            more.append(
+                f"{self.outliers.mean():.0%} of the rows belong to none: they are spread evenly over the table."
+            )
+        return " ".join([self.choice.verdict, *more])
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
-        """(n, k) of every group, row by row; NaN for rows that were left out."""
+        """(n, k) of every group, row by row; NaN for rows that were left out.
+
+        A row adds up to 1, less the probability that it is of the background where there is one.
+        """
         found = self.model.probabilities(self.encoded.source)
-        if self.n_left_out:
-            found[self.labels < 0] = np.nan
+        if self.left_out is not None:
+            found[self.left_out] = np.nan
         return found
 
     @cached_property
@@ -96,6 +118,13 @@ class Finding:
             self.encoded.source, self.labels, self.k, shares=self.model.shares, seed=self.settings["seed"]
         )
 
+    @cached_property
+    def unusual_shares(self) -> list[float | None]:
+        """(k,) the share of rows of each group with a typicality below 1%; about 0.01 in the rows of the fit."""
+        known = ~np.isnan(self.typicality)
+        mine = [self.typicality[(self.labels == g) & known] for g in range(self.k)]
+        return [float((values < UNUSUAL).mean()) if len(values) else None for values in mine]
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file that ``asterism.load`` reads and ``asterism assign`` uses; never half."""
         save(self.model, path)
@@ -110,10 +139,12 @@ class Finding:
         """A ``pyarrow.Table`` with one row per row of the input; ``.to_pandas()`` takes it on.
 
         ``row`` (from 0), ``group``, its ``probability``, ``next_group`` and ``next_probability``: a row whose two
-        probabilities are nearly the same lies on a border. Cells of rows that were left out are null.
+        probabilities are nearly the same lies on a border. ``typicality`` is the share of its group that is as
+        unusual or more. A row that belongs to none has the group -1, the probability of that, and its likeliest group
+        for the next. Cells of rows that were left out are null.
         """
         ranked = self.model.ranked(self.encoded.source)
-        return ranked_table(ranked, self.labels)
+        return ranked_table(ranked, self.left_out)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the labels; ``version`` is raised when a field changes its meaning."""
@@ -127,6 +158,8 @@ class Finding:
             "interrupted": self.interrupted,
             "rows": len(self.labels),
             "rows_left_out": self.n_left_out,
+            "rows_outliers": int(np.count_nonzero(self.outliers)),
+            "background_share": None if self.model.background is None else self.model.background.share,
             **self.settings,
             "choice": {
                 "picks": self.choice.picks,
@@ -135,7 +168,10 @@ class Finding:
                 "table": [dict(row) for row in self.choice.table],
             },
             "second_opinion": asdict(self.second) if self.second else None,
-            "groups": [_told_of_group(group) for group in self.explanation.groups],
+            "groups": [
+                {**_told_of_group(group), "unusual": unusual}
+                for group, unusual in zip(self.explanation.groups, self.unusual_shares, strict=True)
+            ],
             "carriers": [asdict(carrier) for carrier in self.explanation.carriers],
             "columns": [{**asdict(c), "missing": self.missing[c.name]} for c in self.columns],
             "ignored": [asdict(c) for c in self.ignored],
@@ -156,19 +192,25 @@ def _told_of_group(group: Group) -> dict[str, Any]:
     }
 
 
-def ranked_table(ranked: NDArray[np.float64], labels: NDArray[np.int32]) -> Any:
-    """Labels and the two likeliest groups of rows as a ``pyarrow.Table``."""
+def ranked_table(ranked: NDArray[np.float64], left_out: NDArray[np.bool_] | None = None) -> Any:
+    """Groups of rows, the likeliest two (``GroupModel.ranked``), as a ``pyarrow.Table``; null: not known."""
     import pyarrow as pa
 
-    out = labels < 0
+    n = len(ranked)
+    out = np.zeros(n, bool) if left_out is None else left_out
     lonely = out | (ranked[:, 2] < 0)  # with one group there is no next one
+
+    def numbers(j: int, unknown: NDArray[np.bool_]) -> Any:
+        return pa.array(ranked[:, j], mask=unknown | np.isnan(ranked[:, j]))
+
     return pa.table(
         {
-            "row": pa.array(np.arange(len(labels))),
-            "group": pa.array(labels, mask=out),
-            "probability": pa.array(ranked[:, 1], mask=out),
+            "row": pa.array(np.arange(n)),
+            "group": pa.array(ranked[:, 0].astype(np.int32), mask=out),
+            "probability": numbers(1, out),
             "next_group": pa.array(ranked[:, 2].astype(np.int32), mask=lonely),
-            "next_probability": pa.array(ranked[:, 3], mask=lonely),
+            "next_probability": numbers(3, lonely),
+            "typicality": numbers(4, out),
         }
     )
 
@@ -185,6 +227,7 @@ def find(
     engine: AbstractContextManager[Any] | None = None,
     progress: Progress | None = None,
     missing: Literal["keep", "drop", "refuse"] = "keep",
+    outliers: str | float = "auto",
 ) -> Finding:
     """Find the groups of a table.
 
@@ -196,6 +239,8 @@ def find(
     ``scale``    give every column the same spread first
     ``engine``   ``asterism.engine(...)`` to run in; None: the one in force
     ``missing``  "keep" rows with missing cells, "drop" them (label -1) or "refuse" the table
+    ``outliers`` rows that belong to none (label -1): "auto", those of a background of evenly spread rows where there
+                 is evidence of one; "none"; or a share such as 0.02, the least typical rows
 
     >>> import numpy as np, asterism
     >>> rng = np.random.default_rng(0)
@@ -203,11 +248,12 @@ def find(
     >>> finding.k, np.bincount(finding.labels).tolist()
     (2, [60, 40])
     """
+    belong_to_none = checked_outliers(outliers)
     with _running(engine, progress):
         task = task_of(
             table, k=k, method=method, kinds=kinds, weights=weights, scale=scale, seed=seed, missing=missing
         )
-        return _found(task)
+        return _found(task, belong_to_none)
 
 
 @contextmanager
@@ -221,7 +267,7 @@ def _running(engine: AbstractContextManager[Any] | None, progress: Progress | No
         yield
 
 
-def _found(task: Task) -> Finding:
+def _found(task: Task, outliers: Outliers) -> Finding:
     """What the search of a table finds."""
     source, used, encoded, ks, plan = task.source, task.used, task.encoded, task.ks, task.plan
     settings, seed = task.settings, task.settings["seed"]
@@ -235,12 +281,16 @@ def _found(task: Task) -> Finding:
     labels, doubt = model.labels_and_doubt(used)
     if len(ks) > 1 and not stopped:
         choice = with_few_rows(choice, float(doubt.mass.sum()))
-    order = sorted(range(model.k), key=lambda g: (-doubt.mass[g], g))
-    labels = np.argsort(order).astype(np.int32)[labels]
-    if used is not source:
-        labels = np.where(map_rows(source, holes_of), np.int32(-1), labels)
+    judged = with_outliers(model, used, labels, outliers, seed)
+    model = judged.model
+    order = sorted(range(model.k), key=lambda g: (-judged.mass[g], g))
+    number = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
+    left_out = None if used is source else map_rows(source, holes_of)
+    labels, everywhere = (_numbered(found, number, left_out) for found in (judged.labels, labels))
     profiles = group_profiles(used, labels, model.k)
-    settings = {**settings, "method": method, "plan": told(plan, method, len(ks) > 1)}
+    settings = {
+        **settings, "method": method, "plan": told(plan, method, len(ks) > 1), "outliers": outliers,
+    }  # fmt: skip
     about = {**settings, "choice": told_of(choice)}
     return Finding(
         k=model.k,
@@ -254,21 +304,31 @@ def _found(task: Task) -> Finding:
         encoded=encoded,
         model=replace(model.reordered(order), about=about),
         certainty=doubt.certainty,
-        second=None if stopped or method == "kmedoids" else second_opinion(used, labels, model.k, seed),
+        second=None if stopped or method == "kmedoids" else second_opinion(used, everywhere, model.k, seed),
         interrupted=stopped,
+        typicality=judged.typicality,
+        left_out=left_out,
     )
+
+
+def _numbered(labels: NDArray[np.int32], number: NDArray[np.int32], left_out: Any) -> NDArray[np.int32]:
+    found = number[labels]
+    return found if left_out is None else np.where(left_out, np.int32(-1), found)
 
 
 def finding_again(model: GroupModel, table: Any, *, missing_columns: str = "refuse") -> tuple[Finding, Match]:
     """What a saved model says of a table, as a finding: for a report of old groups in new rows."""
     source, match = read_like(table, model.columns, absent=missing_columns, memory=current().memory)
     used, holes = rows_to_use(source, "keep")
-    labels, doubt = model.labels_and_doubt(used)
+    _, doubt = model.labels_and_doubt(used)
+    ranked = model.ranked(used)
+    labels = ranked[:, 0].astype(np.int32)
     usual = {
         "method": "saved",
         "scale": True,
         "seed": 0,
         "missing": "keep",
+        "outliers": "none",
         "plan": "Groups of a saved model.",
     }
     settings = {name: model.about.get(name, value) for name, value in usual.items()}
@@ -284,5 +344,6 @@ def finding_again(model: GroupModel, table: Any, *, missing_columns: str = "refu
         encoded=EncodedSource(used, standard_encoding(used)),
         model=model,
         certainty=doubt.certainty,
+        typicality=ranked[:, 4].copy(),
     )
     return finding, match

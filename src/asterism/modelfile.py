@@ -5,7 +5,9 @@ or called by a name in the file. A digest over all of it tells a damaged file fr
 again and compared after writing, and the file appears under its name only then.
 
     metadata   asterism-model = JSON: version, digest, model (JSON again: columns, view, judge, about)
-    arrays     view.*, judge.*
+    arrays     view.*, judge.*, typicality.*, background.*
+
+Typicality and background came later than the format: a file without them is read, and such a model knows neither.
 """
 
 from __future__ import annotations
@@ -25,13 +27,16 @@ from asterism.data.encode import Encoding
 from asterism.distances.mixed import FittedSum
 from asterism.engines.checkpoint import write_arrays
 from asterism.errors import ModelFileError, ParameterError
+from asterism.explain.typicality import Typicality
 from asterism.families.infile import check_shapes, demand, family_of, floats, packed_family, positive, whole
+from asterism.groups.background import Background
 from asterism.groups.judges import CentersJudge, Judge, MedoidsJudge, MixtureJudge
 from asterism.groups.model import GroupModel
 from asterism.groups.view import View
 from asterism.methods.frame import Frame
 from asterism.methods.lloyd import Centers
 from asterism.methods.medoids import Medoids
+from asterism.methods.noise import Box
 from asterism.methods.posterior import Mixture
 
 FORMAT = "asterism-model"
@@ -63,6 +68,7 @@ def save(model: GroupModel, path: str | os.PathLike[str]) -> None:
         "view": _packed_view(model.view, arrays),
         "judge": _packed_judge(model.judge, arrays),
         "about": dict(model.about),
+        **_packed_rest(model, arrays),
     }
     text = json.dumps(spec, ensure_ascii=True, allow_nan=False)
     # safetensors writes memory without looking at strides: contiguous arrays only
@@ -179,7 +185,7 @@ def _restored(spec: Spec, arrays: Arrays) -> GroupModel:
     judge = JUDGES[spec["judge"]["kind"]](spec["judge"], width, arrays)
     about = spec["about"]
     demand(isinstance(about, dict), "notes about the model")
-    return GroupModel(columns, view, judge, about)
+    return GroupModel(columns, view, judge, about, **_rest(spec, judge.k, width, arrays))
 
 
 def _column(item: Spec) -> Column:
@@ -192,6 +198,44 @@ def _column(item: Spec) -> Column:
         bool(levels) == (kind != "numeric") and (kind != "boolean" or len(levels) == 2), "levels of its kind"
     )
     return Column(name, kind, levels)
+
+
+# --- rows that belong to none -----------------------------------------------------------------------------------
+
+
+def _packed_rest(model: GroupModel, arrays: Arrays) -> Spec:
+    spec: Spec = {"least_typicality": model.least_typicality}
+    if model.typicality is not None:
+        arrays |= {f"typicality.{name}": getattr(model.typicality, name) for name in TABLES}
+    if model.background is not None:
+        spec["background"] = model.background.share
+        arrays["background.low"], arrays["background.high"] = (
+            model.background.box.low,
+            model.background.box.high,
+        )
+    return spec
+
+
+TABLES = ("scores", "shares", "weights", "cell_scores")
+
+
+def _rest(spec: Spec, k: int, width: int, arrays: Arrays) -> dict[str, Any]:
+    rest: dict[str, Any] = {"least_typicality": positive(spec.get("least_typicality", 0.0), zero=True)}
+    if "typicality.scores" in arrays:
+        shapes: dict[str, tuple[int | None, ...]] = {
+            "scores": (k, None), "shares": (k, None), "weights": (k,), "cell_scores": (k, width),
+        }  # fmt: skip
+        tables = {name: floats(arrays, f"typicality.{name}", shapes[name]) for name in TABLES}
+        same = tables["scores"].shape == tables["shares"].shape and tables["scores"].shape[1] > 0
+        demand(same and bool((tables["weights"] >= 0).all()), "tables of typicality of one shape")
+        demand(bool((np.diff(tables["scores"], axis=1) >= 0).all()), "scores that rise")
+        rest["typicality"] = Typicality(**tables)
+    if "background" in spec:
+        share = positive(spec["background"])
+        box = Box(floats(arrays, "background.low", (width,)), floats(arrays, "background.high", (width,)))
+        demand(share < 1 and bool((box.high > box.low).all()), "a background with a share and a volume")
+        rest["background"] = Background(share, box)
+    return rest
 
 
 # --- views ------------------------------------------------------------------------------------------------------

@@ -282,3 +282,26 @@ def test_the_installed_plotly_is_made_lean() -> None:
 
 def test_text_that_a_page_shows_says_what_it_cut() -> None:
     assert plain("a" * 300, 10) == "a" * 9 + "…"
+
+
+def test_unusual_rows_are_the_least_typical_and_outliers_are_counted_apart() -> None:
+    from asterism.report.page import page
+
+    rng = np.random.default_rng(8)
+    x = np.vstack([rng.normal(6 * g, 1, (50, 2)) for g in range(2)])
+    x[7] = [-4.0, 4.5]
+    x[60, 0] = np.nan
+    finding = asterism.find(x, k=2, outliers=0.03, missing="drop")
+    told = summarize(subject_of(finding))
+    assert told["data"]["outliers"] == finding.outliers.sum() == 2
+    assert told["data"]["left_out"] == 1
+    assert told["none"][0]["row"] == 7
+    for group in told["groups"]:
+        mine = np.flatnonzero(finding.labels == group["group"])
+        least = mine[np.argsort(finding.typicality[mine], kind="stable")[:5]]
+        assert [row["row"] for row in group["unusual"]] == least.tolist()
+        assert [row["typicality"] for row in group["unusual"]] == finding.typicality[least].tolist()
+    shown = page(told)
+    assert "Rows that belong to none" in shown
+    assert "Most unusual rows" in shown
+    assert "2 belong to none, 1 left out" in shown

@@ -15,6 +15,10 @@ from asterism.cli import options as common
 from asterism.cli.messages import say, spoken_warnings
 from asterism.errors import OutputExistsError
 
+NO_TYPICALITY = (
+    "The model is of an earlier version and knows no typicality: find the groups again to have it."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options(common.Running):
@@ -44,7 +48,8 @@ def assign(**options: Any) -> None:
     """Give every row of TABLE to a group of MODEL, the groups.asterism that `asterism find` wrote.
 
     Columns are matched by name; columns the model does not know are not used, levels it has never seen count as
-    missing, and both are said. Labels go to stdout as CSV: row, group, probability, next_group, next_probability.
+    missing, and both are said. Labels go to stdout as CSV: row, group, probability, next_group, next_probability,
+    typicality (the share of its group that is as unusual or more). Group -1: the row belongs to none.
 
     \b
     Examples:
@@ -60,6 +65,7 @@ def run(options: Options) -> None:
     from asterism.data.like import read_like
     from asterism.data.whole import write_whole
     from asterism.engines.context import current, engine
+    from asterism.explain.typicality import UNUSUAL
     from asterism.finding import ranked_table
     from asterism.modelfile import load
 
@@ -71,7 +77,8 @@ def run(options: Options) -> None:
             options.table, model.columns, absent=options.missing_columns, memory=current().memory
         )
         ranked = model.ranked(source)
-    frame = ranked_table(ranked, ranked[:, 0].astype("int32"))
+    notes = [*match.notes(), *([NO_TYPICALITY] if model.typicality is None else [])]
+    frame = ranked_table(ranked)
     if options.id is not None:
         frame = with_column(frame, options.table, options.id)
     text = io.BytesIO()
@@ -82,12 +89,16 @@ def run(options: Options) -> None:
         write_whole(target, text.getvalue())
     if options.json:
         sizes: list[int] = [int((ranked[:, 0] == g).sum()) for g in range(model.k)]
-        told = {"version": 1, "k": model.k, "rows": len(ranked), "sizes": sizes, "notes": match.notes()}
+        told = {
+            "version": 1, "k": model.k, "rows": len(ranked), "sizes": sizes,
+            "outliers": int((ranked[:, 0] < 0).sum()), "unusual": int((ranked[:, 4] < UNUSUAL).sum()),
+            "notes": notes,
+        }  # fmt: skip
         click.echo(json_text.dumps(told, indent=2, ensure_ascii=False))
     elif not options.out:
         click.echo(text.getvalue(), nl=False)
     if not options.quiet:
-        for note in match.notes():
+        for note in notes:
             say(note)
         if options.out:
             say(f"Wrote {options.out}")

@@ -37,6 +37,7 @@ class Options(common.Reading):
     reference: str | None
     id: str | None
     missing: Literal["keep", "drop", "refuse"]
+    outliers: str
     seed: int
     cluster: str | None
     open: bool
@@ -58,6 +59,9 @@ class Options(common.Reading):
 @click.option("--id", metavar="COLUMN", help="Column that names the rows, to be copied into labels.csv.")
 @click.option("--missing", type=click.Choice(["keep", "drop", "refuse"]), default="keep", show_default=True,
               help="Rows with missing cells: use them, leave them out of all groups, or stop.")  # fmt: skip
+@click.option("--outliers", metavar="auto|none|SHARE", default="auto", show_default=True,
+              help="Rows that belong to no group (-1): those of a background of evenly spread rows, if there is "
+              "evidence of one; none; or the least typical, 2% say.")  # fmt: skip
 @click.option("--out", metavar="DIR", help="Folder of results.  [default: NAME-groups in the current folder]")
 @click.option("--json", is_flag=True, help="Print the summary as JSON.")
 @common.seed
@@ -78,9 +82,9 @@ def find(ctx: click.Context, /, **options: Any) -> None:
 
     TABLE is a CSV, Parquet or .npy file, a folder or glob of Parquet files, or - for CSV on stdin.
 
-    Prints a summary, and writes labels.csv (the group of every row and how sure), groups.asterism (the model, for
-    `asterism assign`), report.html and summary.json into NAME-groups, where NAME is the table's name without its
-    ending.
+    Prints a summary, and writes labels.csv (the group of every row, how sure and how typical), groups.asterism (the
+    model, for `asterism assign`), report.html and summary.json into NAME-groups, where NAME is the table's name
+    without its ending.
 
     \b
     Examples:
@@ -95,8 +99,10 @@ def run(options: Options) -> int:
     """Do the work; the exit code."""
     from asterism.cli.output import refuse_overwrite, whole_folder, with_column, write_labels
     from asterism.cli.summary import summary_json, summary_text
+    from asterism.groups.outliers import checked_outliers
     from asterism.report.plotlyjs import packing
 
+    checked_outliers(options.outliers)
     for name, column in (("--reference", options.reference), ("--id", options.id)):
         if column is not None and options.table == STDIN:
             raise ParameterError(
@@ -178,6 +184,7 @@ def _find(options: Options, engine: Any) -> Finding:
             engine=engine,
             progress=progress,
             missing=options.missing,
+            outliers=options.outliers,
         )
 
 

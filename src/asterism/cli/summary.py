@@ -31,6 +31,9 @@ def summary_text(finding: Finding, table: str, agreement: str = "") -> str:
     rows = f"{len(finding.labels):,} rows"
     if finding.n_left_out:
         rows += f" ({finding.n_left_out:,} left out: they have missing cells)"
+    outliers = int(finding.outliers.sum())
+    if outliers:
+        rows += f", {outliers:,} of them in no group"
     used = f"{len(finding.columns)} columns used, {len(finding.ignored)} ignored"
     parts = [
         [f"{shown(table)}: {rows}, {used}"],

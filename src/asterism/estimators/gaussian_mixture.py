@@ -17,6 +17,8 @@ from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_pass import GaussianParams
 from asterism.methods.em import MixtureModel
 from asterism.methods.mixture import MixtureFit, Start
+from asterism.methods.noise import WithNoise
+from asterism.methods.posterior import Mixture
 
 Array = NDArray[np.float64]
 
@@ -42,12 +44,15 @@ class GaussianMixture(BaseMixture):
     responsibilities_init : (n, n_components) shares to start from
     frozen : of "weights", "means", "covariances": what keeps its starting value
     acceleration : None, or "squarem": fewer steps, never a lower likelihood
+    noise_component : one more component, of rows that belong to none: a uniform density over the box of the table.
+        ``predict`` gives them -1; collapsed components are not put elsewhere, and steps are not accelerated
     warm_start : start from the last fit
     random_state : int, RandomState or None
 
     Attributes
     ----------
-    weights_ : (n_components,)
+    weights_ : (n_components,) they add up to 1, less ``noise_weight_``
+    noise_weight_, noise_log_density_ : share and log density of the noise; 0 and -inf without a noise component
     means_ : (n_components, d)
     covariances_, precisions_, precisions_cholesky_ : (n_components, d, d); (d, d) tied; (n_components, d) diag;
         (n_components,) spherical
@@ -87,6 +92,7 @@ class GaussianMixture(BaseMixture):
         responsibilities_init: Any = None,
         frozen: Any = (),
         acceleration: Any = None,
+        noise_component: bool = False,
         random_state: Any = None,
         warm_start: bool = False,
         verbose: int = 0,
@@ -107,6 +113,7 @@ class GaussianMixture(BaseMixture):
         self.responsibilities_init = responsibilities_init
         self.frozen = frozen
         self.acceleration = acceleration
+        self.noise_component = noise_component
         self.random_state = random_state
         self.warm_start = warm_start
         self.verbose = verbose
@@ -118,7 +125,8 @@ class GaussianMixture(BaseMixture):
         if not (self.prior is None or self.prior == "conjugate"):
             raise ParameterError(f"prior is {self.prior!r}.", "Give None or 'conjugate'.")
         names = frozenset(self.frozen) & {"means", "covariances"}
-        return GaussianFamily(self.covariance_type, added, self.prior, names)
+        family = GaussianFamily(self.covariance_type, added, self.prior, names)
+        return WithNoise(family) if self.noise_component else family
 
     # --- starting ---
 
@@ -126,7 +134,7 @@ class GaussianMixture(BaseMixture):
         structure_of(self.covariance_type, d)  # an unknown name is told before anything else
         if self.warm_start and hasattr(self, "_mixture"):
             last = self._mixture
-            return Start(model=lambda family, _: _carried(family, last.weights, self.means_, last.params))
+            return Start(model=lambda family, _: _carried(family, last, self.means_))
         weights = _checked("weights_init", self.weights_init, (k,))
         means = _checked("means_init", self.means_init, (k, d))
         kind = _kind(self.covariance_type)
@@ -155,9 +163,36 @@ class GaussianMixture(BaseMixture):
 
     def _set(self, fit: MixtureFit) -> None:
         super()._set(fit)
-        params, reference = fit.mixture.params, fit.mixture.family.reference  # type: ignore[attr-defined]
+        family, params, k = fit.mixture.family, fit.mixture.params, self.n_components
+        self.noise_weight_, self.noise_log_density_ = 0.0, -np.inf
+        if isinstance(family, WithNoise):
+            assert family.box is not None, "not prepared"
+            self.noise_weight_ = float(self.weights_[k])
+            self.noise_log_density_ = float(-family.box.log_widths.sum())
+            self.weights_ = self.weights_[:k]
+            self.labels_ = np.where(self.labels_ == k, np.int32(-1), self.labels_)
+            family = family.inner
+        reference = family.reference  # type: ignore[attr-defined]
         self.means_ = reference + params.means
         self.covariances_ = self._covariances(params.covariances)
+
+    # --- of rows ---
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """(n,) the likeliest component of every row; -1: noise is likelier than any."""
+        labels = super().predict(X)
+        return np.where(labels == self.n_components, np.int32(-1), labels)
+
+    def predict_proba(self, X: Any) -> Array:
+        """(n, n_components) responsibilities; each row adds up to 1, less its probability of noise."""
+        return np.ascontiguousarray(super().predict_proba(X)[:, : self.n_components])
+
+    def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.int64]]:
+        """(n, d) rows drawn from the mixture, and (n,) the components they came from; -1: noise."""
+        rows, labels = super().sample(n_samples)
+        return rows, np.where(labels == self.n_components, -1, labels)
+
+    # --- attributes ---
 
     @property
     def precisions_(self) -> Array:
@@ -222,6 +257,6 @@ def _inverted(kind: str, precisions: Array, k: int, d: int) -> Array:
     return np.asarray(np.linalg.inv(full), np.float64)
 
 
-def _carried(family: Any, weights: Array, means: Array, params: GaussianParams) -> MixtureModel:
+def _carried(family: Any, last: Mixture, means: Array) -> MixtureModel:
     """The last fit, about the reference of another table."""
-    return MixtureModel(weights, replace(params, means=means - family.reference))
+    return MixtureModel(last.weights, replace(last.params, means=means - family.reference))

@@ -87,7 +87,7 @@ def _rules(
     if k < 2:
         return [None] * k
     sizes = np.array([max(profile.size, 1) for profile in profiles], np.float64)
-    sample: RowSample = reduce(source, partial(_even_sample, labels, 1.0 / sizes, SAMPLE, seed))
+    sample: RowSample = reduce(source, partial(even_sample, labels, 1.0 / sizes, SAMPLE, seed))
     rows, weights = sample.estimates()
     mine = labels[sample.row[: len(rows)]]
     place = {name: j for j, name in enumerate(source.names)}
@@ -98,7 +98,7 @@ def _rules(
     return [rule if rule.conditions else None for rule in counted(source, labels, found)]
 
 
-def _even_sample(labels: Labels, rates: Vector, size: int, seed: int, block: Block) -> RowSample:
+def even_sample(labels: Labels, rates: Vector, size: int, seed: int, block: Block) -> RowSample:
     """Rows of small groups are as likely to be drawn as those of large ones, taken together."""
     mine = labels[block.start : block.start + len(block)]
     rate = np.where((mine >= 0) & (block.weights > 0), rates[np.maximum(mine, 0)], 0.0)

@@ -23,6 +23,7 @@ from asterism.data.block import Block
 from asterism.data.source import Source
 from asterism.distances.base import Fitted, ReadySource
 from asterism.families.assignment import assign as assign_shares
+from asterism.families.assignment import log_sum
 from asterism.methods.em import pieces
 from asterism.methods.lloyd import Centers
 from asterism.methods.lloyd import labels_of as nearest_center
@@ -47,6 +48,16 @@ class Judge(Protocol):
 
     def look(self, block: Block) -> tuple[Labels, Array]:
         """(n,) the likeliest group of every row, and (n, k) the probabilities of all."""
+        ...
+
+    def log_density_within(self, block: Block, labels: Labels) -> Array:
+        """(n,) a score of rows in given groups that falls as rows of the group become rarer: a log density of the
+        cells that are there, up to a constant for each group.
+        """
+        ...
+
+    def log_density(self, block: Block) -> Array | None:
+        """(n,) log density of rows in all groups together; None where there is no such thing."""
         ...
 
     def reordered(self, order: Sequence[int]) -> Judge:
@@ -86,6 +97,22 @@ class MixtureJudge:
         r = np.concatenate(found)
         return np.asarray(r.argmax(axis=1), np.int32), r
 
+    def log_density_within(self, block: Block, labels: Labels) -> Array:
+        """(n,) log sum_c pi_c p(x | c) / pi_g over the components of a row's group."""
+        own = np.eye(self.k, dtype=bool)[self.groups].T  # (k, components)
+        with np.errstate(all="ignore"):
+            share = np.log(own @ self.mixture.weights)
+            parts = [
+                log_sum(np.where(own[labels[at]], self.mixture.scores(piece), -np.inf))
+                for at, piece in pieces(block)
+            ]
+            return np.asarray(np.concatenate(parts) - share[labels])
+
+    def log_density(self, block: Block) -> Array:
+        """(n,) log p(x)."""
+        with np.errstate(all="ignore"):
+            return np.concatenate([log_sum(self.mixture.scores(piece)) for _, piece in pieces(block)])
+
     def reordered(self, order: Sequence[int]) -> MixtureJudge:
         """Components are put in the order of their groups, so that they are the same file for the same model."""
         new = np.argsort(np.asarray(order))[self.groups]
@@ -116,10 +143,30 @@ class CentersJudge:
 
     def look(self, block: Block) -> tuple[Labels, Array]:
         """The nearest centre; distances run over the cells a row has."""
-        model = self.centers.masked if np.isnan(block.rows).any() else self.centers
-        squares = _core.squared_distances(block.rows, model.frame.reference, model.offsets)
-        d = block.rows.shape[1]
-        return nearest_center(model, block), _shares(squares, self.spread * 2 / d)
+        return nearest_center(self._model(block), block), _shares(self._squares(block), self._unit(block))
+
+    def _model(self, block: Block) -> Centers:
+        return self.centers.masked if np.isnan(block.rows).any() else self.centers
+
+    def _squares(self, block: Block) -> Array:
+        """(n, k) over the cells a row has."""
+        model = self._model(block)
+        return np.asarray(_core.squared_distances(block.rows, model.frame.reference, model.offsets))
+
+    def _unit(self, block: Block) -> float:
+        """2 s / D: squared distances over it are minus log densities."""
+        return positive(self.spread * 2 / block.rows.shape[1])
+
+    def log_density_within(self, block: Block, labels: Labels) -> Array:
+        """(n,) minus the squared distance to the centre, as a round normal group has it."""
+        return np.asarray(-self._squares(block)[np.arange(len(labels)), labels] / self._unit(block))
+
+    def log_density(self, block: Block) -> Array:
+        """(n,) of round normal groups of one size and one share each."""
+        cells = np.count_nonzero(~np.isnan(block.rows), axis=1)
+        unit = self._unit(block)
+        height = log_sum(-self._squares(block) / unit) - np.log(self.k)
+        return np.asarray(height - 0.5 * cells * np.log(np.pi * unit))
 
     def reordered(self, order: Sequence[int]) -> CentersJudge:
         """The same centres in another order, without what Lloyd's steps remember."""
@@ -146,9 +193,23 @@ class MedoidsJudge:
     def look(self, block: Block) -> tuple[Labels, Array]:
         """The nearest medoid."""
         fitted: Fitted = self.medoids.fitted
-        points, d = self.medoids.points, len(fitted.names)
+        points = self.medoids.points
         labels = labels_and_cost(fitted, points, self.k, block)[0]
-        return labels, _shares(fitted.tile(block.rows, points), self.spread / d)
+        return labels, _shares(fitted.tile(block.rows, points), self._unit)
+
+    @property
+    def _unit(self) -> float:
+        return positive(self.spread / len(self.medoids.fitted.names))
+
+    def log_density_within(self, block: Block, labels: Labels) -> Array:
+        """(n,) minus the dissimilarity to the medoid, as a Laplace group has it."""
+        apart = self.medoids.fitted.tile(block.rows, self.medoids.points)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(-apart[np.arange(len(labels)), labels] / self._unit)
+
+    def log_density(self, block: Block) -> None:  # noqa: ARG002  one signature for all
+        """A dissimilarity fills no space that a density could be of."""
+        return None
 
     def reordered(self, order: Sequence[int]) -> MedoidsJudge:
         """The same medoids in another order."""
@@ -156,10 +217,15 @@ class MedoidsJudge:
         return replace(self, medoids=Medoids(m.fitted, m.numbers[places], m.ready[places]))
 
 
+def positive(unit: float) -> float:
+    """A unit to divide distances by; of rows that all equal their centre it is 0."""
+    return unit if unit > 0 else 1e-300
+
+
 def _shares(distances: Array, unit: float) -> Array:
     """(n, k) exp(-distance / unit), each row divided by its sum; equal shares where nothing can be told."""
     with np.errstate(all="ignore"):
-        height = -(distances - distances.min(axis=1, keepdims=True)) / (unit if unit > 0 else 1e-300)
+        height = -(distances - distances.min(axis=1, keepdims=True)) / unit
         r = np.exp(height)
         r /= r.sum(axis=1, keepdims=True)
     r[np.isnan(r).any(axis=1)] = 1.0 / distances.shape[1]

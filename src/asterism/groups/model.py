@@ -1,11 +1,12 @@
 """A model of groups that can be asked about new rows: which group, and how sure.
 
 table  ->  the model's own columns (``data.like``)  ->  view (as they are, scaled, or reduced)  ->  judge
+                                                                        ->  background and typicality: or none (-1)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -13,15 +14,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, block_of
 from asterism.data.columns import Column
 from asterism.data.finite import require_finite
 from asterism.data.like import Match, read_like
 from asterism.data.source import ArraySource, Source
 from asterism.engines.context import current
-from asterism.engines.reduce import map_reduce, map_rows
+from asterism.engines.reduce import map_reduce, map_rows, reduce
+from asterism.engines.threads import one_blas_thread
+from asterism.explain.groups import even_sample
+from asterism.explain.typicality import Typicality, mean_cell_scores, missing_scores, typicality_of
+from asterism.groups.background import Background
 from asterism.groups.judges import Array, Judge, Labels
 from asterism.groups.view import View
+from asterism.stats.sample import RowSample
+
+CELL_ROWS = 64  # convention: rows a group that say what a missing cell would have added
 
 # --- the model --------------------------------------------------------------------------------------------------
 
@@ -30,9 +38,12 @@ from asterism.groups.view import View
 class Assignment:
     """Groups of the rows of a table; ``labels, probabilities = model.assign(table)`` takes it apart."""
 
-    labels: Labels  # (n,)
-    probabilities: Array  # (n, k)
+    labels: Labels  # (n,) -1: belongs to none
+    probabilities: (
+        Array  # (n, k); a row adds up to 1, less its probability of the background where there is one
+    )
     match: Match = field(repr=False)  # how the table fitted the model's columns
+    typicality: Vector = field(default_factory=lambda: np.zeros(0))  # (n,) within the group; NaN: not known
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return iter((self.labels, self.probabilities))
@@ -41,6 +52,17 @@ class Assignment:
     def notes(self) -> list[str]:
         """What a user should know about the columns, in sentences."""
         return self.match.notes()
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Rows of a block, placed in groups."""
+
+    own: Labels  # (n,) the likeliest group
+    labels: Labels  # (n,) the same; -1: belongs to none
+    probabilities: Array  # (n, k) of the groups
+    none: Vector  # (n,) probability of the background; 0 where there is none
+    typicality: Vector  # (n,) within the likeliest group; NaN: not known
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +75,9 @@ class GroupModel:
     about: Mapping[str, Any] = field(
         default_factory=dict
     )  # what else is known: names of groups, verdict, seed, ...
+    typicality: Typicality | None = None  # None: a model of an earlier version
+    background: Background | None = None  # of evenly spread rows, which belong to none
+    least_typicality: float = 0.0  # rows below it belong to none
 
     @property
     def k(self) -> int:
@@ -76,37 +101,92 @@ class GroupModel:
         ([0, 1], [[1.0, 0.0], [0.0, 1.0]])
         """
         source, match = read_like(table, self.columns, absent=missing_columns, memory=current().memory)
-        both = map_rows(self._rows_of(source), partial(_both, self.judge, source.names))
-        return Assignment(both[:, 0].astype(np.int32), np.ascontiguousarray(both[:, 1:]), match)
+        found = self._map(source, _all_of)
+        probabilities = np.ascontiguousarray(found[:, 2:])
+        return Assignment(found[:, 0].astype(np.int32), probabilities, match, found[:, 1].copy())
 
     def probabilities(self, source: Source) -> Array:
         """(n, k) of a table with the model's own columns."""
-        return map_rows(self._rows_of(source), partial(_probabilities, self.judge, source.names))
+        return np.asarray(self._map(source, _probabilities_of))
 
     def ranked(self, source: Source) -> Array:
-        """(n, 4) the likeliest group and its probability, the second and its own (-1 and NaN for k = 1)."""
-        return map_rows(self._rows_of(source), partial(_best_two, self.judge, source.names))
+        """(n, 5) the likeliest group and its probability, the second and its own (-1 and NaN for k = 1), typicality.
+
+        A row that belongs to none has group -1, the probability of the background (NaN where there is none), and its
+        likeliest group for the second.
+        """
+        return np.asarray(self._map(source, _best_two))
 
     def labels(self, source: Source) -> Labels:
-        """(n,) of a table with the model's own columns."""
-        return map_rows(self._rows_of(source), partial(_labels, self.judge, source.names))
+        """(n,) of a table with the model's own columns; -1: belongs to none."""
+        return np.asarray(self._map(source, _labels_of))
+
+    def own_and_labels(self, source: Source) -> tuple[Labels, Labels]:
+        """(n,) the likeliest groups, and the same with -1 for rows that belong to none."""
+        both = self._map(source, _own_and_labels)
+        return both[:, 0].copy(), both[:, 1].copy()
 
     def labels_and_doubt(self, source: Source) -> tuple[Labels, Doubt]:
-        """Labels, and the weight and mean certainty of the groups, in one pass."""
-        labels, found = map_reduce(self._rows_of(source), partial(_doubt, self.judge, source.names))
+        """The likeliest groups, and their weight and mean certainty, in one pass; the background takes no part."""
+        labels, found = map_reduce(self.rows_of(source), partial(_doubt, self.judge, source.names))
         return labels, found
 
     def shares(self, block: Block) -> Array:
         """(n, k) of the rows of one block of a table with the model's own columns."""
-        table = self._rows_of(ArraySource(block.rows, block.weights, self.columns))
+        table = self.rows_of(ArraySource(block.rows, block.weights, self.columns))
         return np.concatenate([self.judge.look(piece)[1] for piece in table.blocks()])
+
+    def with_typicality(
+        self, source: Source, own: Labels, counts: NDArray[np.bool_]
+    ) -> tuple[GroupModel, Vector, Vector]:
+        """The model with tables of typicality, (n,) the typicality of rows in groups ``own``, and their weights.
+
+        Tables are made of the rows that ``counts`` names and that have weight; a row without weight has NaN. Two
+        passes: a sample that says what a missing cell would have added, and the scores of all rows.
+        """
+        rows, k = self.rows_of(source), self.k
+        labels = np.where(counts, own, -1)
+        rates = 1.0 / np.maximum(np.bincount(own[counts], minlength=k), 1.0)
+        sample: RowSample = reduce(rows, partial(even_sample, labels, rates, CELL_ROWS * k, 0))
+        some, w = sample.estimates()
+        with one_blas_thread():  # the sums of a product depend on how many threads share it
+            cells = mean_cell_scores(
+                self._within, np.array(some, np.float64), own[sample.row[: len(some)]], w, k
+            )
+        found = map_rows(rows, partial(_scored, self.judge, own, cells))
+        scores, weights = found[:, 0].copy(), found[:, 1].copy()
+        table = typicality_of(labels, scores, weights, k, cells)
+        return replace(self, typicality=table), table.of(np.where(weights > 0, own, -1), scores), weights
+
+    def _within(self, rows: Array, labels: Labels) -> Vector:
+        return self.judge.log_density_within(block_of(np.ascontiguousarray(rows)), labels)
 
     def reordered(self, order: Sequence[int]) -> GroupModel:
         """The same groups with ``order[0]`` first."""
-        return replace(self, judge=self.judge.reordered(order))
+        known = None if self.typicality is None else self.typicality.reordered(order)
+        return replace(self, judge=self.judge.reordered(order), typicality=known)
 
-    def _rows_of(self, source: Source) -> Source:
+    def rows_of(self, source: Source) -> Source:
+        """The rows of a table as the judge takes them."""
         return self.judge.ready(self.view.of(source))
+
+    def _map(self, source: Source, told: Callable[[Placed], NDArray[Any]]) -> Any:
+        return map_rows(self.rows_of(source), partial(_placed, self, source.names, told))
+
+    def place(self, block: Block) -> Placed:
+        """Groups of the rows of a block that the judge takes."""
+        own, r = self.judge.look(block)
+        known = np.full(len(own), np.nan)
+        if self.typicality is not None:
+            scores = scores_of(self.judge, own, self.typicality.cell_scores, block)
+            known = self.typicality.of(own, scores)
+        none = np.zeros(len(own))
+        height = None if self.background is None else self.judge.log_density(block)
+        if self.background is not None and height is not None:
+            none = self.background.probability(block.rows, height)
+            r = r * (1.0 - none)[:, None]
+        out = (none > 0.5) | (known < self.least_typicality)
+        return Placed(own, np.where(out, np.int32(-1), own), r, none, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +212,40 @@ def _checked(judge: Judge, names: tuple[str, ...], block: Block) -> tuple[Labels
     return judge.look(block)
 
 
-def _both(judge: Judge, names: tuple[str, ...], block: Block) -> Array:
-    labels, r = _checked(judge, names, block)
-    return np.column_stack([labels, r])
+def _placed(
+    model: GroupModel, names: tuple[str, ...], told: Callable[[Placed], NDArray[Any]], block: Block
+) -> NDArray[Any]:
+    if block.rows.shape[1] == len(names):
+        require_finite(block, names, missing_ok=True)
+    return told(model.place(block))
 
 
-def _probabilities(judge: Judge, names: tuple[str, ...], block: Block) -> Array:
-    return _checked(judge, names, block)[1]
+def _all_of(placed: Placed) -> Array:
+    return np.column_stack([placed.labels, placed.typicality, placed.probabilities])
 
 
-def _labels(judge: Judge, names: tuple[str, ...], block: Block) -> Labels:
-    return _checked(judge, names, block)[0]
+def _probabilities_of(placed: Placed) -> Array:
+    return placed.probabilities
+
+
+def _labels_of(placed: Placed) -> Labels:
+    return placed.labels
+
+
+def _own_and_labels(placed: Placed) -> Labels:
+    return np.column_stack([placed.own, placed.labels])
+
+
+def scores_of(judge: Judge, own: Labels, cells: Array, block: Block) -> Vector:
+    """(n,) of rows within their groups, missing cells filled in."""
+    with np.errstate(all="ignore"):  # rows of weight 0 may hold anything
+        return np.asarray(judge.log_density_within(block, own) + missing_scores(cells, own, block.rows))
+
+
+def _scored(judge: Judge, labels: Labels, cells: Array, block: Block) -> Array:
+    """(n, 2) scores and weights."""
+    own = labels[block.start : block.start + len(block)]
+    return np.column_stack([scores_of(judge, own, cells, block), block.weights])
 
 
 def _doubt(judge: Judge, names: tuple[str, ...], block: Block) -> tuple[Labels, Doubt]:
@@ -154,13 +257,21 @@ def _doubt(judge: Judge, names: tuple[str, ...], block: Block) -> tuple[Labels, 
     return labels, Doubt(mass, np.bincount(labels[here], w * own[here], judge.k).astype(np.float64))
 
 
-def _best_two(judge: Judge, names: tuple[str, ...], block: Block) -> Array:
-    labels, r = _checked(judge, names, block)
+def _best_two(placed: Placed) -> Array:
+    labels, r = placed.own, placed.probabilities.copy()
     every = np.arange(len(r))
-    own = r[every, labels].copy()
-    if judge.k == 1:
-        return np.column_stack([labels, own, np.full(len(r), -1.0), np.full(len(r), np.nan)])
-    r = r.copy()
-    r[every, labels] = -1.0
-    second = r.argmax(axis=1)
-    return np.column_stack([labels, own, second, r[every, second]])
+    own = r[every, labels]
+    second, after = np.full(len(r), -1.0), np.full(len(r), np.nan)
+    if r.shape[1] > 1:
+        r[every, labels] = -1.0
+        second = r.argmax(axis=1).astype(np.float64)
+        after = r[every, second.astype(np.intp)]
+    out = placed.labels < 0
+    none = np.where(placed.none > 0, placed.none, np.nan)
+    best = [
+        np.where(out, -1, labels),
+        np.where(out, none, own),
+        np.where(out, labels, second),
+        np.where(out, own, after),
+    ]
+    return np.column_stack([*best, placed.typicality])

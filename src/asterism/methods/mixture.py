@@ -24,6 +24,7 @@ from asterism.families.gaussian import GaussianFamily
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import Frame, survey
 from asterism.methods.kmeans import check_settings
+from asterism.methods.noise import FIRST_SHARE, WithNoise, with_share, without_noise
 from asterism.methods.posterior import Mixture, classify_rows
 from asterism.methods.repair import on_their_own, report
 from asterism.methods.starts import (
@@ -38,6 +39,8 @@ from asterism.methods.starts import (
 )
 from asterism.methods.tablestarts import from_centers, guessed_on_table, too_small
 from asterism.stats.moments import ColumnMoments
+
+ROWS_A_COMPONENT = 2  # convention: and column, of a sample without its noise that groups can be looked for in
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,8 @@ def fit_mixture(
             family, settings.assignment, settings.tol, settings.stop,
             settings.frozen & {"weights"}, settings.seed, settings.accelerated,
         )  # fmt: skip
-        models = _starts(em, source, frame, moments, k, settings, start or Start())
+        starts = _noisy_starts if isinstance(family, WithNoise) else _starts
+        models = starts(em, source, frame, moments, k, settings, start or Start())
         table = in_even_blocks(source)
         runs = iterate(em, table, models, max_iter=settings.max_iter)
         return _finish(table, em, max(runs, key=_reached), moments.total)
@@ -143,6 +147,25 @@ def _starts(
     else:
         models = guessed(em, sample, k, start.init, settings.n_init, settings.seed)
     return [_given(em, start, model) for model in models]
+
+
+def _noisy_starts(
+    em: EM, source: Source, frame: Frame, moments: ColumnMoments, k: int, settings: Settings, start: Start
+) -> list[MixtureModel]:
+    """Starts of the components with a little noise beside them; and those of rows that are not taken for noise."""
+    assert isinstance(em.family, WithNoise)
+    plain = replace(em, family=em.family.inner)
+    models = [
+        with_share(model, FIRST_SHARE) if len(model.weights) == k else model
+        for model in _starts(plain, source, frame, moments, k, settings, start)
+    ]
+    if start.shares is not None or start.model is not None or start.centers is not None:
+        return models
+    sample, share = without_noise(sample_of(source, frame, moments, k, settings.seed))
+    if share > 0 and len(sample.w) > ROWS_A_COMPONENT * k * len(source.names):
+        found = guessed(plain, sample, k, start.init, settings.n_init, settings.seed)
+        models += [with_share(model, share) for model in found]
+    return models
 
 
 def _given(em: EM, start: Start, model: MixtureModel) -> MixtureModel:

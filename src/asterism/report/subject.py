@@ -56,7 +56,7 @@ class Subject:
 
     title: str
     source: Source  # rows in the user's own units; those left out have weight 0
-    labels: NDArray[np.integer[Any]]  # (n,) -1: left out
+    labels: NDArray[np.integer[Any]]  # (n,) -1: belongs to none, or left out
     k: int
     verdict: str
     method: str
@@ -72,6 +72,8 @@ class Subject:
     shares: Shares | None = None  # (n, k) responsibilities of rows, from their values alone
     explanation: Explanation | None = None  # of these rows under these names, where somebody has made it
     model: GroupModel | None = None
+    typicality: NDArray[np.float64] | None = None  # (n,) how usual a row is in its group; NaN: not known
+    outliers: NDArray[np.bool_] | None = None  # (n,) rows that took part and belong to none
     reference: tuple[str, Sequence[str]] | None = None  # a column's name and its (n,) cells
 
 
@@ -106,6 +108,8 @@ def subject_of(
         shares=finding.model.shares,
         explanation=finding.explanation if source is table else None,
         model=finding.model,
+        typicality=finding.typicality if len(finding.typicality) else None,
+        outliers=finding.outliers,
         provenance=Provenance(
             int(finding.settings["seed"]),
             command and shown(command, PARAGRAPH),

@@ -7,11 +7,13 @@ import math
 from typing import Any, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from asterism.data.source import Source
 from asterism.explain.effects import Effect
 from asterism.explain.groups import Explanation, Group, explain
 from asterism.explain.rows import NotableRow
+from asterism.explain.typicality import UNUSUAL
 from asterism.explain.words import number_text
 from asterism.report.steps import Frame, em_steps, kmeans_steps
 from asterism.report.subject import Curve, Subject
@@ -31,6 +33,8 @@ from asterism.report.views import (
 VERSION = 1  # raised when a field changes its meaning
 TRAITS = 5  # of a group
 CELLS = 6  # of a typical row
+MOST_UNUSUAL = 5  # rows of a group
+MOST_NONE = 10  # rows that belong to none
 MOST_HEAT = 24  # columns of the heat map
 MOST_CLASSES = 30  # of a reference column
 
@@ -60,7 +64,8 @@ class RowDict(TypedDict):
     row: int
     cells: list[str]
     second: int | None
-    margin: float
+    margin: float | None
+    typicality: float | None
 
 
 class GroupDict(TypedDict):
@@ -76,6 +81,8 @@ class GroupDict(TypedDict):
     rule: RuleDict | None
     typical: list[RowDict]
     borderline: list[RowDict]
+    unusual: list[RowDict]  # the least typical first
+    unusual_share: float | None  # of its rows, those with a typicality below 1%
 
 
 class ColumnDict(TypedDict):
@@ -94,6 +101,8 @@ class DataDict(TypedDict):
 
     rows: int
     left_out: int
+    outliers: int  # rows that belong to none
+    background: float | None  # share of evenly spread rows, where there is a background
     columns: list[ColumnDict]
     ignored: list[dict[str, str]]
     missing_cells: int
@@ -146,6 +155,7 @@ class Summary(TypedDict):
     data: DataDict
     curves: list[CurveDict]
     groups: list[GroupDict]
+    none: list[RowDict]  # rows that belong to no group, the least typical first
     shown_columns: list[str]  # whose cells rows are shown with
     carriers: list[tuple[str, float]]
     map: Map
@@ -184,7 +194,8 @@ def summarize(subject: Subject) -> Summary:
         method=subject.method,
         data=_data(subject, dict(carried)),
         curves=[_curve(curve) for curve in _curves(subject, sample)],
-        groups=[_group(source, group, shown) for group in told.groups],
+        groups=[_group(subject, group, shown) for group in told.groups],
+        none=[] if subject.outliers is None else _unusual(subject, subject.outliers, MOST_NONE, shown),
         shown_columns=shown,
         carriers=carried,
         map=picture,
@@ -221,9 +232,13 @@ def _data(subject: Subject, carried: dict[str, float]) -> DataDict:
         )
         for c in source.columns
     ]
+    outliers = 0 if subject.outliers is None else int(np.count_nonzero(subject.outliers))
+    background = None if subject.model is None else subject.model.background
     return DataDict(
         rows=len(subject.labels),
-        left_out=int(np.count_nonzero(subject.labels < 0)),
+        left_out=int(np.count_nonzero(subject.labels < 0)) - outliers,
+        outliers=outliers,
+        background=None if background is None else background.share,
         columns=columns,
         ignored=[{"name": c.name, "reason": c.reason} for c in subject.ignored],
         missing_cells=sum(column["missing"] for column in columns),
@@ -258,8 +273,11 @@ def _curve(curve: Curve) -> CurveDict:
     )
 
 
-def _group(source: Source, group: Group, shown: list[str]) -> GroupDict:
-    rule = group.rule
+def _group(subject: Subject, group: Group, shown: list[str]) -> GroupDict:
+    source, rule = subject.source, group.rule
+    mine = subject.labels == group.profile.group
+    known = np.zeros(0) if subject.typicality is None else subject.typicality[mine]
+    known = known[~np.isnan(known)]
     return GroupDict(
         group=group.profile.group,
         name=group.name,
@@ -269,8 +287,10 @@ def _group(source: Source, group: Group, shown: list[str]) -> GroupDict:
         centre=group.profile.centre,
         traits=[_trait(effect) for effect in group.effects[:TRAITS] if effect.value is not None],
         rule=None if rule is None else RuleDict(text=str(rule), precision=rule.precision, recall=rule.recall),
-        typical=[_row(source, row, shown) for row in group.typical],
-        borderline=[_row(source, row, shown) for row in group.borderline],
+        typical=[_row(source, row.row, shown, row) for row in group.typical],
+        borderline=[_row(source, row.row, shown, row) for row in group.borderline],
+        unusual=_unusual(subject, mine, MOST_UNUSUAL, shown),
+        unusual_share=float((known < UNUSUAL).mean()) if len(known) else None,
     )
 
 
@@ -294,14 +314,27 @@ def _trait(effect: Effect) -> TraitDict:
     )
 
 
-def _row(source: Source, row: NotableRow, shown: list[str]) -> RowDict:
+def _unusual(subject: Subject, among: NDArray[np.bool_], most: int, shown: list[str]) -> list[RowDict]:
+    """The least typical of some rows, the earlier first among equals."""
+    if subject.typicality is None:
+        return []
+    rows = np.flatnonzero(among & ~np.isnan(subject.typicality))
+    first = rows[np.argsort(subject.typicality[rows], kind="stable")[:most]]
+    return [
+        {**_row(subject.source, int(row), shown), "typicality": float(subject.typicality[row])}
+        for row in first
+    ]
+
+
+def _row(source: Source, row: int, shown: list[str], notable: NotableRow | None = None) -> RowDict:
     """The row with its cells, read from the block that holds it."""
     size = source.block_rows
-    block = next(iter(source.blocks(row.row // size, row.row // size + 1)))
+    block = next(iter(source.blocks(row // size, row // size + 1)))
     place = {column.name: j for j, column in enumerate(source.columns)}
-    values = block.rows[row.row - block.start]
+    values = block.rows[row - block.start]
     cells = [cell_text(source.columns[place[name]], float(values[place[name]])) for name in shown]
-    return RowDict(row=row.row, cells=cells, second=row.second, margin=row.margin)
+    second, margin = (None, None) if notable is None else (notable.second, notable.margin)
+    return RowDict(row=row, cells=cells, second=second, margin=margin, typicality=None)
 
 
 def _heat(told: Explanation) -> HeatDict:
