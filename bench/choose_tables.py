@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bench.choose_classes import CLASSES
+from bench.choose_classics import CLASSICS
 from bench.choose_curves import CURVES
 from bench.choose_none import NONE
 from bench.choose_normals import NOISE, ROUND, WIDE
@@ -80,7 +82,7 @@ def register(kind: str, draws: dict[str, Callable[[Rng], Drawn]], half: str = "o
 
 for _kind, _draws in (
     ("shape", CURVES), ("shape", REGIONS), ("shape", PICTURES), ("round", ROUND), ("noise", NOISE),
-    ("wide", WIDE), ("none", NONE),
+    ("wide", WIDE), ("none", NONE), *CLASSICS.items(), *CLASSES.items(),
 ):  # fmt: skip
     register(_kind, _draws)
 

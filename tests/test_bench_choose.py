@@ -16,6 +16,7 @@ pytest.importorskip("bench")
 from bench import choose_answers as asked
 from bench import choose_score as score
 from bench.choose_answers import Answer, Kept
+from bench.choose_none import an_uneven_ring
 from bench.choose_pieces import centers_apart, factors, with_noise
 from bench.choose_same import CHANGES, changed, compared
 from bench.choose_tables import KINDS, LabelledTable, recipes, register
@@ -34,11 +35,11 @@ def table_of(name: str, labels: list[int], kind: str = "round", half: str = "old
 
 def test_there_are_as_many_tables_of_each_kind_as_the_benchmark_promises() -> None:
     kinds = Counter(recipe.kind for recipe in recipes() if recipe.half == "older")
-    assert kinds["shape"] >= 45
-    assert kinds["round"] >= 25
-    assert kinds["noise"] >= 12
-    assert kinds["wide"] >= 15
-    assert kinds["none"] >= 45
+    assert kinds["shape"] >= 109
+    assert kinds["round"] >= 42
+    assert kinds["noise"] >= 20
+    assert kinds["wide"] >= 33
+    assert kinds["none"] >= 85
     assert set(kinds) < set(KINDS)
     names = [recipe.name for recipe in recipes()]
     assert len(set(names)) == len(names)
@@ -47,8 +48,7 @@ def test_there_are_as_many_tables_of_each_kind_as_the_benchmark_promises() -> No
 
 
 def test_every_table_has_finite_rows_and_groups_of_several_rows() -> None:
-    for recipe in recipes():
-        table = recipe.table(seed=0)
+    for table in [recipe.table(seed) for recipe in recipes() for seed in range(3)]:
         assert np.isfinite(table.rows).all(), table.name
         assert table.labels.shape == (len(table.rows),)
         sizes = np.bincount(table.labels)[1:]
@@ -58,6 +58,52 @@ def test_every_table_has_finite_rows_and_groups_of_several_rows() -> None:
         else:
             assert table.k == len(sizes) > 1, table.name
         assert (table.labels == 0).any() or table.kind != "noise", table.name
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "columns", "noise"),
+    [
+        ("bowl and a ball", 2, 2, 0.0),
+        ("pairs of three kinds", 6, 2, 0.0),
+        ("shell around bars", 3, 3, 0.0),
+        ("nodes and edges 10", 10, 2, 0.0),
+        ("ring around a core, corners", 2, 2, 12 / 770),
+        ("noise 15, zigzags", 3, 2, 0.15),
+        ("noise 10, seven shapes", 7, 2, 0.10),
+        ("seven of many sizes", 7, 2, 0.0),
+        ("scattered 5 of 20", 5, 2, 0.0),
+        ("wide 4, flowers", 3, 4, 0.0),
+        ("wide 6, own covariances", 5, 6, 0.0),
+        ("wide 20, skewed by factors", 2, 20, 0.0),
+    ],
+)
+def test_a_classic_table_has_its_groups_columns_and_share_of_noise(
+    name: str, k: int, columns: int, noise: float
+) -> None:
+    recipe = next(recipe for recipe in recipes() if recipe.name == name)
+    assert recipe.half == "older"
+    for seed in range(3):
+        table = recipe.table(seed)
+        assert (table.k, table.rows.shape[1]) == (k, columns)
+        assert np.mean(table.labels == 0) == pytest.approx(noise, abs=0.005)
+
+
+def test_a_table_without_groups_has_the_rows_and_columns_of_its_name() -> None:
+    for recipe in [r for r in recipes() if r.kind == "none" and r.half == "older"]:
+        n, d = (int(word) for word in recipe.name.rsplit(", ", 1)[1].split(" x "))
+        rows = recipe.table(seed=1).rows
+        assert rows.shape[1] == d, recipe.name
+        assert abs(len(rows) - n) <= 0.15 * n + 1, recipe.name
+
+
+def test_an_uneven_ring_is_at_most_three_times_as_dense_on_one_side_and_has_no_valley_elsewhere() -> None:
+    for seed in range(3):
+        rows = an_uneven_ring(np.random.default_rng(seed), 200_000, 2)
+        counts, _ = np.histogram(np.arctan2(rows[:, 1], rows[:, 0]), bins=12, range=(-np.pi, np.pi))
+        assert 1.5 < counts.max() / counts.min() < 3.1
+        steps = np.sign(np.diff(counts))  # from the thin side to the dense one and back
+        assert steps[:5].tolist() == [1] * 5
+        assert steps[6:].tolist() == [-1] * 5
 
 
 def test_a_seed_gives_the_same_table_and_another_seed_another_size() -> None:
