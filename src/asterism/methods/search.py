@@ -22,7 +22,7 @@ from asterism.data.source import Source
 from asterism.engines.context import current, engine
 from asterism.errors import ParameterError
 from asterism.families.base import Array, Collapsible, Family
-from asterism.methods.discriminant import hidden_groups, with_common_covariance
+from asterism.methods.discriminant import Sphering, hidden_groups, with_common_covariance
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import Frame
 from asterism.methods.moves import best_after, improved
@@ -123,15 +123,16 @@ class Search:
         sample, (m, d) = self.sample, self.sample.y.shape
         if not getattr(self.em.family, "oriented", False) or d == 1 or m < ROWS_A_COLUMN * d:
             return []
-        z = sample.sphering.sphered(sample.standard)
         some = slice(None, None, max(m // sample_size(self.k, d), 1))  # in the order of values: evenly
-        rows, w = np.ascontiguousarray(z[some]), sample.w[some]
-        found, height = hidden_groups(rows, w, self.k, rng)
+        rows, w = sample.standard[some], sample.w[some]
+        sphering = Sphering.of(rows, w)
+        z = sphering.sphered(rows)
+        found, height = hidden_groups(z, w, self.k, rng)
         if not sample.whole or len(w) < m:
-            known = max(with_common_covariance(rows, w, shares[some].T, SHORT)[1] for shares in others)
+            known = max(with_common_covariance(z, w, shares[some].T, SHORT)[1] for shares in others)
             if height < known + CLEARLY:
                 return []
-        return [one_hot(found.labels(z), self.k)]
+        return [one_hot(sphering.undone(found).labels(sample.standard), self.k)]
 
 
 def _rows_enough(family: Family, k: int) -> int:

@@ -22,7 +22,6 @@ from asterism.families.assignment import present
 from asterism.families.base import Array, Compared, Family
 from asterism.methods.coarse import coarse_centers
 from asterism.methods.cut import cut_tree
-from asterism.methods.discriminant import Sphering
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.frame import Frame
 from asterism.methods.kmeans import fit_kmeans, nearest
@@ -53,11 +52,6 @@ class Sample:
     def standard(self) -> Array:
         """(m, d) in units of the columns' standard deviations."""
         return np.asarray(self.y / self.unit)
-
-    @cached_property
-    def sphering(self) -> Sphering:
-        """The units in which these rows, in standard units, are round together."""
-        return Sphering.of(self.standard, self.w)
 
     @cached_property
     def complete(self) -> bool:
