@@ -28,15 +28,16 @@ from asterism.data.source import Source
 from asterism.engines.context import current, engine
 from asterism.engines.reduce import reduce
 from asterism.engines.threads import crew, one_blas_thread
-from asterism.families.base import Array, Collapsible, Family
+from asterism.families.base import Array, Collapsible, Facts, Family
+from asterism.families.gaussian import GaussianFamily
 from asterism.methods.coarse import labels_from
 from asterism.methods.cut import cut_tree
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import survey
 from asterism.methods.mixture import facts_of
 from asterism.methods.moves import Ways, shares_of
-from asterism.methods.posterior import Mixture, RowTotals, classify_rows
-from asterism.methods.stack import advance
+from asterism.methods.posterior import Mixture, RowTotals, classify_rows, imputed
+from asterism.methods.stack import advance, can_stack
 from asterism.methods.starts import Sample, means_of, model_of, one_hot, sample_of, ward_tree
 
 TOL, FINE = 1e-4, 1e-5  # nats a row: of the search, and of what it ends with
@@ -44,6 +45,8 @@ FIRST, MORE, LAST = 4, 8, 40  # EM steps: of all starts, of the best two, of eve
 SPLITS, MERGERS, EXCHANGES = 6, 4, 3  # proposals a neighbour makes
 SAME = 1e-5  # nats a row: a mixture that is higher by less has not changed
 PASSES = 3  # up, down, up
+FEW, NEAR = 12, 6  # components, and how far from the best number, of cells that are started once more
+TOP = 12  # cells of a table with holes that take their last steps on it
 ROWS_A_COMPONENT = 2.0  # times the rows that span all its directions
 SHARED = ("EII", "EEI", "EEE")  # structures in which a component has no spread of its own
 BLOCKS, LEAST = 4, 512  # blocks of the table that threads share, and rows each has at least
@@ -135,12 +138,12 @@ class _Path:
     """A search on its way."""
 
     methods: Mapping[str, EM]
-    sample: Sample
+    sample: Sample  # all rows
+    rows: Sample  # the same to search in: without holes where families are quicker so
     known: Cells
     passes: int
     best: dict[Place, _Best] = field(default_factory=dict)
-    used: set[tuple[Place, int]] = field(default_factory=set)  # cells, and what they have started from
-    kept: list[_Best] = field(default_factory=list)  # all that were ever used: ids stay theirs
+    used: set[tuple[Place, _Best]] = field(default_factory=set)  # cells, and what they have started from
 
     @classmethod
     def of(cls, source: Source, families: Mapping[str, Family], known: Cells, passes: int) -> _Path:
@@ -149,13 +152,10 @@ class _Path:
             name: EM(family.prepared(facts_of(source, family, frame, moments)), tol=TOL)
             for name, family in families.items()
         }
-        sample = sample_of(source, frame, moments, 1, 0, at_least=source.n_rows)
-        return cls(methods, in_order_of_values(sample), known, passes)
-
-    @cached_property
-    def table(self) -> Source:
-        rows = max(LEAST, -(-len(self.sample.w) // BLOCKS))
-        return Reblocked(self.sample.source(), rows)
+        sample = in_order_of_values(sample_of(source, frame, moments, 1, 0, at_least=source.n_rows))
+        sample = sample.seen_by(next(iter(methods.values())).family)
+        rows = sample if sample.complete or not all(map(can_stack, methods.values())) else _filled(sample)
+        return cls(methods, sample, rows, known, passes)
 
     # --- up and down ---
 
@@ -169,9 +169,9 @@ class _Path:
             for name in list(least):
                 if within is None or within(name, k):
                     self.visit(name, k, self.groups(k))
-                    found = self.cost(name, k)
-                    if found < least[name][0]:
-                        least[name] = (found, k)
+                    best = self.best.get((name, k))
+                    if best is not None and best.sound and self.cost(name, k) < least[name][0]:
+                        least[name] = (self.cost(name, k), k)
                     elif patience is not None and k >= least[name][1] + patience:
                         del least[name]
             if not least:
@@ -180,18 +180,26 @@ class _Path:
         return reached
 
     def again(self, ks: Sequence[int]) -> bool:
-        """All cells once more from neighbours that have changed; whether any has become better."""
-        places = [(name, k) for k in ks for name in self.methods if (name, k) in self.best]
-        return sum(self.visit(name, k, []) for name, k in places) > 0
+        """Cells once more from neighbours that have changed; whether any has become better.
+
+        Of large numbers only those near the best of their family: of the others it is enough that they are worse.
+        """
+        lead: dict[str, int] = {}
+        for name, k in self.best:
+            if name not in lead or self.cost(name, k) < self.cost(name, lead[name]):
+                lead[name] = k
+        places = [(name, k) for k in ks for name in lead if (name, k) in self.best]
+        near = [(name, k) for name, k in places if k <= FEW or abs(k - lead[name]) <= NEAR]
+        return sum(self.visit(name, k, []) for name, k in near) > 0
 
     def cost(self, name: str, k: int) -> float:
         """BIC, as far as it is known."""
-        family, n = self.methods[name].family, float(self.sample.w.sum())
+        family, n = self.methods[name].family, float(self.rows.w.sum())
         return -2.0 * self.best[name, k].height + (family.n_parameters(k) + k - 1) * float(np.log(n))
 
     def visit(self, name: str, k: int, groups: list[Array]) -> bool:
         """Start a cell from groups and from its neighbours; whether it has become better."""
-        em, block = self.methods[name], self.sample.block
+        em, block = self.methods[name], self.rows.block
         starts = groups + self.handed_on(name, k)
         if not starts:
             return False
@@ -201,7 +209,7 @@ class _Path:
             ends = self.ranked(em, self.advance(em, [one.model for one in ends[:2]], MORE))
         before = self.best.get((name, k))
         if before is not None:
-            enough = SAME * float(self.sample.w.sum())
+            enough = SAME * float(self.rows.w.sum())
             if (before.sound, before.height + enough) >= (ends[0].sound, ends[0].height):
                 return False
         self.best[name, k] = ends[0]
@@ -215,12 +223,12 @@ class _Path:
         """The same, each with whether every component has rows enough."""
         least = _rows_a_component(em.family)
         if least:
-            w = self.sample.w
+            w = self.rows.w
             for one in ends:
                 if w.min() == w.max():
                     rows = one.model.weights * len(w)
                 else:
-                    rows = shares_of(em, self.sample.block, one.model).sum(axis=0)
+                    rows = shares_of(em, self.rows.block, one.model).sum(axis=0)
                 one.sound = bool(rows.min() >= least)
         return ends
 
@@ -228,11 +236,11 @@ class _Path:
 
     @cached_property
     def _tree(self) -> Array:
-        return ward_tree(self.sample)
+        return ward_tree(self.rows)
 
     def groups(self, k: int) -> list[Array]:
         """Shares (m, k) of the groups of Ward's tree and of k-means from there."""
-        m = len(self.sample.w)
+        m = len(self.rows.w)
         if k == 1:
             return [np.ones((m, 1))]
         if k > m:
@@ -240,8 +248,8 @@ class _Path:
         cut = one_hot(cut_tree(self._tree, k=k), k)
         if not self.passes:
             return [cut]
-        centers = means_of(self.sample, cut)[0]
-        return [cut, one_hot(labels_from(self.sample.compared("standard"), centers), k)]
+        centers = means_of(self.rows, cut)[0]
+        return [cut, one_hot(labels_from(self.rows.compared("standard"), centers), k)]
 
     def handed_on(self, name: str, k: int) -> list[Array]:
         """Shares (m, k) by way of neighbours that this cell has not started from, and by exchanges of its own."""
@@ -264,43 +272,75 @@ class _Path:
             if cells:
                 lent = min(cells, key=lambda cell: cell.bic).mixture
                 model = MixtureModel(lent.weights, lent.params)
-                starts.append(shares_of(EM(lent.family), self.sample.block, model))
+                starts.append(shares_of(EM(lent.family), self.rows.block, model))
         return starts
 
     def _new(self, name: str, k: int, neighbour: Place) -> bool:
         found = self.best.get(neighbour)
-        if found is None or ((name, k), id(found)) in self.used:
+        if found is None or ((name, k), found) in self.used:
             return False
-        self.used.add(((name, k), id(found)))
-        self.kept.append(found)
+        self.used.add(((name, k), found))
         return True
 
     def ways(self, name: str, k: int) -> Ways:
         """From the best mixture of a cell."""
         one, em = self.best[name, k], self.methods[name]
         if one.ways is None:
-            one.ways = Ways(em, self.sample, shares_of(em, self.sample.block, one.model))
+            one.ways = Ways(em, self.rows, shares_of(em, self.rows.block, one.model))
         return one.ways
 
     # --- steps ---
 
     def advance(self, em: EM, models: Sequence[MixtureModel], steps: int) -> list[_Best]:
         """Each after some steps of EM, or fewer where it settles, in order."""
-        ends = advance(em, self.table, models, steps, complete=self.sample.complete)
+        ends = advance(em, self._table, models, steps, complete=self.rows.complete)
         return [_Best(height, model) for height, model in ends]
+
+    @cached_property
+    def _table(self) -> Source:
+        return _in_blocks(self.rows)
 
     def finished(self) -> Cells:
         """All cells after their last steps, with what they say of the rows."""
         cells: Cells = {}
         for name, em in self.methods.items():
             ks = [k for other, k in self.best if other == name]
-            fine = replace(em, tol=FINE)
-            ends = self.advance(fine, [self.best[name, k].model for k in ks], LAST if self.passes else MORE)
-            for k, end in zip(ks, self.judged(em, ends), strict=True):
-                mixture = Mixture(em.family, end.model.weights, end.model.params)
-                cells[name, k] = cell_of(name, mixture, self.table, sound=end.sound)
+            models, steps = [self.best[name, k].model for k in ks], LAST if self.passes else MORE
+            ends = self.judged(em, self.advance(replace(em, tol=FINE), models, steps))
+            for k, end in zip(ks, ends, strict=True):
+                cells[name, k] = self._cell(name, end.model, end.sound)
+        if self.rows is not self.sample:
+            for place in sorted(cells, key=lambda place: cells[place].bic)[:TOP]:
+                em, mixture = self.methods[place[0]], cells[place].mixture
+                start = MixtureModel(mixture.weights, mixture.params)
+                [(_, model)] = advance(em, _in_blocks(self.sample), [start], LAST, complete=False)
+                cells[place] = self._cell(place[0], model, cells[place].sound)
         sound = {cell.k for cell in cells.values() if cell.sound}
         return {place: cell for place, cell in cells.items() if cell.sound or cell.k not in sound}
+
+    def _cell(self, name: str, model: MixtureModel, sound: bool) -> Cell:
+        mixture = Mixture(self.methods[name].family, model.weights, model.params)
+        return cell_of(name, mixture, _in_blocks(self.sample), sound=sound)
+
+
+def _in_blocks(sample: Sample) -> Source:
+    """The rows in blocks that threads can share."""
+    return Reblocked(sample.source(), max(LEAST, -(-len(sample.w) // BLOCKS)))
+
+
+def _filled(sample: Sample) -> Sample:
+    """The rows with missing cells as one normal group expects them.
+
+    A step of a normal mixture on rows with holes takes ten times as long; starts can do without them.
+    """
+    source = sample.source()
+    frame, moments = survey(source)
+    em = EM(GaussianFamily("VVV").prepared(Facts(source.names, moments, frame.reference)), tol=TOL)
+    start = model_of(em, sample.block, np.ones((len(sample.w), 1)))
+    [(_, model)] = advance(em, source, [start], MORE, complete=False)
+    rows = imputed(Mixture(em.family, model.weights, model.params), source)
+    reference = np.nanmin(sample.block.rows - sample.y, axis=0)
+    return replace(sample, block=block_of(rows, sample.w), y=rows - reference)
 
 
 def cell_of(name: str, mixture: Mixture, source: Source, *, sound: bool = True) -> Cell:
