@@ -20,11 +20,11 @@ from asterism.choose.merge import merged_by_entropy
 from asterism.choose.null import Steps, dip_chance, dip_test
 from asterism.choose.rows import Rows
 from asterism.choose.stability import by_kmeans, stability
-from asterism.choose.sweep import sweep
 from asterism.choose.valley import groups_by_valleys, valley_between
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
 from asterism.families.gaussian import GaussianFamily
+from asterism.methods.path import fit_path
 
 
 def rows(x):
@@ -250,7 +250,7 @@ def test_the_sweep_is_at_least_as_good_as_scikit_learn_in_every_cell():
     from sklearn.mixture import GaussianMixture
 
     names = {"full": "VVV", "tied": "EEE", "diag": "VVI", "spherical": "VII"}
-    cells = sweep(ArraySource(THREE), {name: GaussianFamily(name) for name in names}, range(1, 6))
+    cells = fit_path(ArraySource(THREE), {name: GaussianFamily(name) for name in names}, range(1, 6))
     for (name, k), cell in cells.items():
         theirs = GaussianMixture(k, covariance_type=name, random_state=0).fit(THREE).bic(THREE)
         assert cell.bic <= theirs + 0.5

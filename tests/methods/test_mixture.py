@@ -24,8 +24,8 @@ from asterism.families.gaussian import GaussianFamily
 from asterism.methods.em import EM
 from asterism.methods.frame import survey
 from asterism.methods.mixture import Settings, Start, fit_mixture
+from asterism.methods.moves import height_of, improved
 from asterism.methods.posterior import told
-from asterism.methods.splitmerge import height_of, improved
 from asterism.methods.starts import model_of, one_hot, sample_of
 
 every_structure = pytest.mark.parametrize("structure", list(STRUCTURES))

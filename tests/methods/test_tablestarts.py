@@ -121,19 +121,20 @@ def test_by_way_of_many_every_group_is_found(seed: int) -> None:
     sites = np.stack(np.meshgrid(np.arange(5.0), np.arange(5.0)), axis=-1).reshape(-1, 2)
     group = rng.integers(25, size=2500)
     table = ArraySource(sites[group] + 0.08 * rng.standard_normal((2500, 2)))
-    assert adjusted_rand_score(group, nearest(coarse_centers(table, table, 25, seed), table)) == 1.0
+    assert adjusted_rand_score(group, nearest(coarse_centers(table, 25, seed), table)) == 1.0
 
 
 def test_as_many_groups_as_rows_is_possible() -> None:
     table = ArraySource(np.arange(4.0)[:, None])
-    assert sorted(coarse_centers(table, table, 4, 0).positions.ravel().tolist()) == [0.0, 1.0, 2.0, 3.0]
+    assert sorted(coarse_centers(table, 4, 0).positions.ravel().tolist()) == [0.0, 1.0, 2.0, 3.0]
 
 
 def test_a_row_of_weight_w_is_w_rows_for_ward() -> None:
     X = np.array([[0.0], [1.0], [2.5], [3.5], [7.0]])
     w = np.array([5.0, 1.0, 1.0, 4.0, 2.0])
     copies = np.repeat(X, w.astype(int), axis=0)
-    weighted, distinct = ArraySource(X, w), ArraySource(X)
-    a = np.sort(coarse_centers(weighted, weighted, 2, 0).positions, axis=0)
-    b = np.sort(coarse_centers(ArraySource(copies), distinct, 2, 0).positions, axis=0)
+    a, b = (
+        np.sort(coarse_centers(table, 2, 0).positions, axis=0)
+        for table in (ArraySource(X, w), ArraySource(copies))
+    )
     assert np.allclose(a, b, rtol=1e-12)

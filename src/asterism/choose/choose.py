@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from asterism.choose.families import HEAVY, Compared, compared_for
 from asterism.choose.null import walks
 from asterism.choose.rows import Drawn, Rows, draw, spread_in_cells
-from asterism.choose.sweep import Candidate, Cell, Cells, Together, sweep
 from asterism.choose.tabulate import Question, Table, icl_of, measured
 from asterism.choose.valley import SURE, VERY_SURE, Groups, groups_by_valleys
 from asterism.choose.verdict import Evidence, judge
@@ -31,11 +30,12 @@ from asterism.families.assignment import assign
 from asterism.families.base import Array
 from asterism.methods.em import EM, MixtureModel, pieces
 from asterism.methods.kmeans import fit_kmeans
+from asterism.methods.path import Cell, Cells, fit_path
 from asterism.methods.posterior import Mixture, classify_rows, imputed, shares_of
 from asterism.stats.moments import ColumnMoments
 
 LOOKED_AT = 3000  # rows that numbers are compared on
-KEPT = 3  # structures that go on after the first steps
+PATIENCE = 5  # numbers in a row that BIC likes less, after which a structure is not asked for larger ones
 CRITERIA = (
     "aic", "bic", "icl", "mdl", "cross_validation", "elbow", "gap", "stability", "silhouette",
     "calinski_harabasz", "scatter_ratio", "penalty",
@@ -124,7 +124,7 @@ def choose_k(
         ks = _numbers(k, drawn)
         if compared.continuous:
             drawn = replace(drawn, x=spread_in_cells(drawn.x, seed))
-        cells = _cells(drawn, compared, ks, seed)
+        cells = _cells(drawn, compared, ks)
         question = Question(ks, wanted, model, seed, penalty, precision)
         return decided(source, moments, drawn, cells, question, compared.valleys)
 
@@ -229,19 +229,26 @@ def _numbers(k: int | Iterable[int], drawn: Drawn) -> list[int]:
 # --- mixtures and groups ----------------------------------------------------------------------------------------
 
 
-def _cells(drawn: Drawn, compared: Compared, ks: list[int], seed: int) -> Cells:
+def _cells(drawn: Drawn, compared: Compared, ks: list[int]) -> Cells:
     total, d = float(drawn.weights.sum()), drawn.x.shape[1]
     distinct = len(np.unique(drawn.x, axis=0))
     tried = sorted({1, *ks, *range(1, min(ks[-1] + compared.extra, max(distinct - 1, 1)) + 1)})
-    return sweep(
-        ArraySource(drawn.x, drawn.weights),
-        compared.families,
-        tried,
-        seed=seed,
+    table, families = ArraySource(drawn.x, drawn.weights), compared.families
+    search = partial(
+        fit_path,
+        table,
         within=lambda name, number: compared.large_enough(name, number, total, d),
-        keep=KEPT if len(compared.families) > KEPT else None,
-        max_iter=15,
+        patience=PATIENCE,
     )
+    heavy = {name: family for name, family in families.items() if name.startswith(HEAVY)}
+    if len(heavy) in (0, len(families)):
+        return search(families, tried)
+    cells = search({name: family for name, family in families.items() if name not in heavy}, tried)
+    lead = min(cells.values(), key=lambda cell: cell.bic)
+    # Heavy tails cost more and take no more components: only of the leading structure, up to its number.
+    name = HEAVY + lead.structure
+    fewer = [number for number in tried if number <= lead.k]
+    return cells | search({name: heavy[name]}, fewer, known=cells) if name in heavy else cells
 
 
 def _complete(drawn: Drawn, best: Cell) -> Rows:
@@ -274,8 +281,8 @@ def _for_number(cells: Cells, best: Cell, groups: Groups, k: int) -> tuple[Cell,
 
 def _on_whole(source: Source, cell: Cell) -> Mixture:
     """The mixture of a sample, fitted on to the whole table."""
-    start = Candidate(EM(cell.mixture.family), MixtureModel(cell.mixture.weights, cell.mixture.params))
-    model = iterate(Together(), source, [start], max_iter=50)[0].model.model
+    start = MixtureModel(cell.mixture.weights, cell.mixture.params)
+    model = iterate(EM(cell.mixture.family), source, [start], max_iter=50)[0].model
     return replace(cell.mixture, weights=model.weights, params=model.params)
 
 

@@ -91,12 +91,14 @@ def spread_in_cells(x: Array, seed: int) -> Array:
     >>> bool((x[:, 1] == [0.31, 0.17, 0.55, 0.83]).all()), np.rint(x[:, 0]).tolist()
     (True, [1.0, 2.0, 1.0, 2.0])
     """
-    out = x.copy()
-    for j, column in enumerate(x.T):
+    # Equal rows stay equal: copies are weight, and would be taken for a group as thin as a cell.
+    distinct, copies = np.unique(x, axis=0, return_inverse=True)
+    out = distinct.copy()
+    for j, column in enumerate(distinct.T):
         known = column[~np.isnan(column)]
         values = np.unique(known)
         if len(values) < 2 or 2 * len(values) > len(known):
             continue
         rng = np.random.default_rng([seed, j])
-        out[:, j] += rng.uniform(-0.5, 0.5, len(x)) * float(np.quantile(np.diff(values), 0.25))
-    return out
+        out[:, j] += rng.uniform(-0.5, 0.5, len(distinct)) * float(np.quantile(np.diff(values), 0.25))
+    return out[copies.ravel()]

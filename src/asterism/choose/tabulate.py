@@ -16,9 +16,9 @@ from asterism.choose.gap import gap_statistic
 from asterism.choose.merge import merged_by_entropy
 from asterism.choose.rows import Rows
 from asterism.choose.stability import Classifier, by_kmeans, most_stable, stability
-from asterism.choose.sweep import Cell, Cells, sweep
 from asterism.families.base import Family
 from asterism.methods.kmeans import KMeansFit, fit_kmeans_path
+from asterism.methods.path import Cell, Cells, fit_path
 from asterism.methods.posterior import labels_of, shares_of
 from asterism.metrics.internal import calinski_harabasz
 
@@ -159,8 +159,8 @@ def _silhouette(rows: Rows, fit: KMeansFit) -> float:
 def _by_mixture(family: Family) -> Callable[[Rows, Sequence[int], int], dict[int, Classifier]]:
     """Mixtures of one family for ``stability``; rows go to the likeliest component."""
 
-    def cluster(rows: Rows, ks: Sequence[int], seed: int) -> dict[int, Classifier]:
-        cells = sweep(rows.source, {"": family}, ks, seed=seed, thorough=False, max_iter=2)
+    def cluster(rows: Rows, ks: Sequence[int], seed: int) -> dict[int, Classifier]:  # noqa: ARG001  one signature
+        cells = fit_path(rows.source, {"": family}, ks, passes=0)
         return {
             k: lambda other, mixture=cell.mixture: labels_of(mixture, other.source)  # type: ignore[misc]
             for (_, k), cell in cells.items()

@@ -27,17 +27,9 @@ from asterism.methods.kmeans import check_settings
 from asterism.methods.noise import FIRST_SHARE, WithNoise, with_share, without_noise
 from asterism.methods.posterior import Mixture, classify_rows
 from asterism.methods.repair import on_their_own, report
-from asterism.methods.starts import (
-    check_init,
-    expected_of,
-    given_shares,
-    guessed,
-    model_of,
-    nearest_of,
-    one_hot,
-    sample_of,
-)
-from asterism.methods.tablestarts import from_centers, guessed_on_table, too_small
+from asterism.methods.search import Search, check_init
+from asterism.methods.starts import expected_of, given_shares, model_of, nearest_of, one_hot
+from asterism.stats.base import Joined
 from asterism.stats.moments import ColumnMoments
 
 ROWS_A_COMPONENT = 2  # convention: and column, of a sample without its noise that groups can be looked for in
@@ -106,7 +98,7 @@ def fit_mixture(
         models = starts(em, source, frame, moments, k, settings, start or Start())
         table = in_even_blocks(source)
         runs = iterate(em, table, models, max_iter=settings.max_iter)
-        return _finish(table, em, max(runs, key=_reached), moments.total)
+        return _finish(table, em, _best(table, em, runs), moments.total)
 
 
 def facts_of(source: Source, family: Family, frame: Frame, moments: ColumnMoments) -> Facts:
@@ -132,20 +124,13 @@ def _starts(
         whole = start.model(em.family, None)
         if whole is not None:
             return [whole]
-    sample = sample_of(source, frame, moments, k, settings.seed)
-    crowded = too_small(em, sample, k)
-    if start.centers is not None:
-        centers = (start.centers - frame.reference) / sample.unit
-        if crowded:
-            return [_given(em, start, from_centers(em, source, frame, sample, centers, k))]
-        near = nearest_of(sample.standard, centers)
-        return [_given(em, start, model_of(em, sample.block, one_hot(near, k)))]
     check_init(start.init)
-    sample = sample.seen_by(em.family)
-    if crowded:
-        models = guessed_on_table(em, source, frame, sample, k, start.init, settings.n_init, settings.seed)
-    else:
-        models = guessed(em, sample, k, start.init, settings.n_init, settings.seed)
+    search = Search.of(em, source, frame, moments, k, settings.seed)
+    if start.centers is not None:
+        sample = search.sample
+        near = nearest_of(sample.standard, (start.centers - frame.reference) / sample.unit)
+        return [_given(em, start, model_of(em, sample.block, one_hot(near, k)))]
+    models = search.starts(start.init, settings.n_init, settings.seed)
     return [_given(em, start, model) for model in models]
 
 
@@ -171,6 +156,19 @@ def _noisy_starts(
 def _given(em: EM, start: Start, model: MixtureModel) -> MixtureModel:
     found = None if start.model is None else start.model(em.family, model)
     return model if found is None else found
+
+
+def _best(source: Source, em: EM, runs: list[Run[MixtureModel]]) -> Run[MixtureModel]:
+    """The highest run as it has ended: an objective is of the model before the last step, and would not be nested."""
+    if len(runs) == 1 or em.assignment != "soft":
+        return max(runs, key=_reached)
+    mixtures = [Mixture(em.family, run.model.weights, run.model.params) for run in runs]
+    found = reduce(source, lambda block: Joined(tuple(classify_rows(one, block)[1] for one in mixtures)))
+    heights = [
+        told.log_likelihood + em.family.log_prior(one.params)
+        for told, one in zip(found.parts, mixtures, strict=True)
+    ]
+    return runs[int(np.argmax(heights))]
 
 
 def _reached(run: Run[MixtureModel]) -> float:

@@ -120,11 +120,18 @@ class Sample:
 
 
 def sample_rows(
-    source: Source, frame: Frame, moments: ColumnMoments, k: int, *, even: bool, seed: int
+    source: Source,
+    frame: Frame,
+    moments: ColumnMoments,
+    k: int,
+    *,
+    even: bool,
+    seed: int,
+    at_least: int = 0,
 ) -> Sample:
     """Draw a sample for seeding k centres; ``even``: in proportion to weights alone."""
     d = source.n_columns
-    size = max(min(max(SAMPLE_ROWS, ROWS_PER_CENTER * k), SAMPLE_BYTES // (8 * d)), 8 * k)
+    size = max(sample_size(k, d), at_least)
     drawn = reduce(source, partial(_draw, frame, 0.0 if even else _far_share(frame, moments), size, seed))
     rows, weights = drawn.estimates()
     rows = rows.astype(np.float64)
@@ -138,6 +145,11 @@ def sample_rows(
     )
     y = (rows[first] - frame.reference) * frame.scale
     return Sample(frame, y, np.bincount(group, weights).astype(np.float64), drawn.whole)
+
+
+def sample_size(k: int, d: int) -> int:
+    """Rows of a sample for k groups in d columns."""
+    return max(min(max(SAMPLE_ROWS, ROWS_PER_CENTER * k), SAMPLE_BYTES // (8 * d)), 8 * k)
 
 
 def _far_share(frame: Frame, moments: ColumnMoments) -> float:

@@ -1,11 +1,11 @@
-"""EM of many normal mixtures of one structure, step by step together: a sweep's way to move.
+"""EM of many mixtures of one family, step by step together: a search's way to move.
 
-Most of a step of a small mixture is not arithmetic but the calls around it. Here the components of all mixtures stand
-one below the other, so that a step of fifty mixtures makes the calls of one. It is the same step: where groups have
-covariances of their own, ``estimate`` does not ask whose groups they are; where they share one, scatters are added up
-mixture by mixture first; other structures are estimated mixture by mixture.
+Most of a step of a small mixture is not arithmetic but the calls around it. Where they are normal, the components of
+all mixtures stand one below the other, so that a step of fifty mixtures makes the calls of one. It is the same step:
+where groups have covariances of their own, ``estimate`` does not ask whose groups they are; where they share one,
+scatters are added up mixture by mixture first; other structures are estimated mixture by mixture.
 
-For complete rows, without prior and frozen parts (``can_stack``); everybody else moves by ``methods.em`` alone.
+For complete rows, without prior and frozen parts (``can_stack``); all others move by ``methods.em`` alone.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector
+from asterism.data.source import Source
+from asterism.engines.loop import iterate
+from asterism.engines.reduce import reduce
 from asterism.families.assignment import present
 from asterism.families.base import Array
 from asterism.families.covariance import Covariances, Repair
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_pass import Components, GaussianParams, GaussianPass, Index
-from asterism.families.gaussian_statistic import GaussianStatistic, GaussianSums, in_form
+from asterism.families.gaussian_statistic import GaussianStatistic, GaussianSums
 from asterism.methods.em import EM, Expected, MixtureModel, has_fallen, has_settled
-from asterism.methods.posterior import RowTotals
 from asterism.methods.repair import USELESS, repaired
 
 OWN = ("VII", "VVI", "VVV")  # covariances that depend on nothing but a component's own rows
@@ -36,7 +38,6 @@ COMMON = {
     "EEE": "VVV",
 }  # one for a mixture: as if all its rows were one component's
 
-PARTS = ("mass", "means", "scatters")
 NARROW = 32  # columns; beyond, matrices of all components fill the memory and calls cost nothing beside them
 
 
@@ -46,6 +47,26 @@ def can_stack(em: EM) -> bool:
     plain = em.assignment == "soft" and em.stop == "likelihood" and not em.accelerated and not em.frozen
     narrow = isinstance(f, GaussianFamily) and len(f.reference) <= NARROW
     return plain and narrow and isinstance(f, GaussianFamily) and f.prior is None and not f.frozen
+
+
+def advance(
+    em: EM, source: Source, models: Sequence[MixtureModel], steps: int, *, complete: bool
+) -> list[tuple[float, MixtureModel]]:
+    """Each model after some steps, or fewer where it settles, and its log-posterior before the last of them.
+
+    ``complete``  the table has no missing cells
+    """
+    if not complete or not can_stack(em):
+        runs = iterate(em, source, models, max_iter=steps)
+        if any(run.status == "interrupted" for run in runs):
+            raise KeyboardInterrupt
+        return [(-run.objective, run.model.bare) for run in runs]
+    stack = Stack.of(em, models, range(len(models)))
+    for _ in range(steps):
+        stack = stack.update(reduce(source, stack.summarize))
+        if not len(stack):
+            break
+    return [(end.height, end.model) for end in sorted(stack.ended, key=lambda end: end.number)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +93,12 @@ class StackSums:
 
 @dataclass(frozen=True)
 class Arrived:
-    """A mixture that has ended."""
+    """Where a mixture has come to."""
 
     number: int
-    height: float  # the log-likelihood of the model before its last step
-    settled: bool
+    height: float  # the log-posterior of the model before its last step
     stack: Stack = field(repr=False)
     place: int  # in the stack
-    gain: float = 0.0  # of the last step but one; 0 of those that have settled
 
     @property
     def model(self) -> MixtureModel:
@@ -101,14 +120,11 @@ class Stack:
     )  # of K groups; of m where common; a tuple of m for others
     seen: Vector  # (m,) log-likelihoods before the last step
     repairs: Index  # (m,)
-    rough: bool = False  # whether float32 will do: they are only compared
     before: Stack | None = field(default=None, repr=False)
     arrived: tuple[Arrived, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(
-        cls, em: EM, models: Sequence[MixtureModel], numbers: Sequence[int], *, rough: bool = False
-    ) -> Stack:
+    def of(cls, em: EM, models: Sequence[MixtureModel], numbers: Sequence[int]) -> Stack:
         """Of single mixtures."""
         parts = [model.params.covariances for model in models]
         return cls(
@@ -120,29 +136,7 @@ class Stack:
             _joined(parts),
             np.full(len(models), -np.inf),
             np.array([model.repairs for model in models], np.int64),
-            rough,
         )
-
-    @classmethod
-    def begun(
-        cls, em: EM, moments: Sequence[GaussianStatistic], numbers: Sequence[int], *, rough: bool = False
-    ) -> Stack:
-        """Of masses, means and whole scatters (k, d, d) of components, each mixture by its M-step."""
-        family = em.family
-        assert isinstance(family, GaussianFamily)
-        ks = [len(m.mass) for m in moments]
-        starts = np.cumsum([0, *ks]).astype(np.int64)
-        mass, means, scatters = (np.concatenate([getattr(m, part) for m in moments]) for part in PARTS)
-        shares = np.maximum(
-            mass / np.repeat(np.add.reduceat(mass, starts[:-1]), ks), 1e-3 / np.repeat(ks, ks)
-        )
-        weights = shares / np.repeat(np.add.reduceat(shares, starts[:-1]), ks)
-        means = np.where((mass <= 0)[:, None], family.center, means)
-        tied = family.form == "tied"
-        scatters = np.add.reduceat(scatters, starts[:-1]) if tied else in_form(scatters, family.form)
-        found = _estimated(family, starts, GaussianStatistic(mass, means, scatters), None)
-        nothing, none = np.full(len(moments), -np.inf), np.zeros(len(moments), np.int64)
-        return cls(em, tuple(numbers), starts, weights, means, found, nothing, none, rough)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -187,9 +181,8 @@ class Stack:
     @property
     def ended(self) -> tuple[Arrived, ...]:
         """Those that have arrived and those on their way."""
-        last = self.seen if self.before is None else self.before.seen
-        moving = enumerate(zip(self.numbers, self.seen.tolist(), last.tolist(), strict=True))
-        return (*self.arrived, *(Arrived(n, h, False, self, i, h - was) for i, (n, h, was) in moving))
+        moving = enumerate(zip(self.numbers, self.seen.tolist(), strict=True))
+        return (*self.arrived, *(Arrived(n, height, self, i) for i, (n, height) in moving))
 
     # --- E ---
 
@@ -198,7 +191,7 @@ class Stack:
         f = self.family
         with np.errstate(divide="ignore"):  # a component without any share
             components = Components(self.starts, np.log(self.weights), self.means, self._factors())
-        return GaussianPass(components, f.table(single=self.rough), f.form)
+        return GaussianPass(components, f.table(), f.form)
 
     def _factors(self) -> Array:
         c = self.covariances
@@ -211,20 +204,10 @@ class Stack:
         common = self.family.structure in COMMON
         return np.repeat(roots, np.diff(self.starts), axis=0) if common else roots
 
-    def summarize(self, block: Block, *, hard: bool = False) -> StackSums:
+    def summarize(self, block: Block) -> StackSums:
         """The E-step of a block."""
         block = present(block)
-        return StackSums(*self._ready.summarize(block.rows, block.weights, "hard" if hard else "soft"))
-
-    def told(self, sums: StackSums) -> list[RowTotals]:
-        """What all mixtures say of a table, from its rows in hard shares."""
-        soft, hard = sums.totals.T
-        return [
-            RowTotals(
-                float(soft[i]), float(soft[i] - hard[i]), sums.mass[self.starts[i] : self.starts[i + 1]]
-            )
-            for i in range(len(self))
-        ]
+        return StackSums(*self._ready.summarize(block.rows, block.weights))
 
     # --- M ---
 
@@ -240,7 +223,7 @@ class Stack:
         for i in np.flatnonzero(ends):
             where = self.before if fell[i] and self.before is not None else here
             height = self.seen[i] if fell[i] else reached[i]
-            arrived.append(Arrived(self.numbers[i], float(height), True, where, int(i)))
+            arrived.append(Arrived(self.numbers[i], float(height), where, int(i)))
         after = replace(after._mended(centred.mass), arrived=tuple(arrived))
         return after.only(np.flatnonzero(~ends)) if ends.any() else after
 
@@ -278,7 +261,7 @@ class Stack:
         seen = self.seen.copy()
         seen[i] = -np.inf
         return replace(
-            Stack.of(self.em, models, self.numbers, rough=self.rough),
+            Stack.of(self.em, models, self.numbers),
             seen=seen,
             before=self.before,
             arrived=self.arrived,

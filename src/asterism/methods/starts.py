@@ -1,19 +1,12 @@
-"""Where EM starts: several quick guesses on a sample, a few steps each, the best polished and handed on.
+"""Where EM starts: rows of a sample, groups of them, and the M-step of their shares.
 
-Rows of a sample stand for the table (an even sample, so its likelihood estimates the table's). A guess is a
-table of shares (m, k): the groups of k-means, of Ward's method, of random rows. Every guess takes a few EM steps
-on the sample; the best goes through split-and-merge moves (``methods.splitmerge``) and then over the whole table.
-Where a sample has too few rows for the parameters of a family, ``methods.tablestarts`` looks at the table instead.
-
-References
-----------
-1. Biernacki, Celeux, Govaert (2003), Choosing starting values for the EM algorithm for getting the highest likelihood
-   in multivariate Gaussian mixture models. CSDA 41:561-575.
+Rows of a sample stand for the table (an even sample, so its likelihood estimates the table's). A guess is a table of
+shares (m, k): the groups of k-means, of Ward's method, of random rows. ``methods.search`` chooses among them for a
+single fit, ``methods.path`` for mixtures of every k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -23,23 +16,18 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector, block_of
 from asterism.data.source import ArraySource, Source
-from asterism.engines.context import current, engine
-from asterism.engines.loop import iterate
 from asterism.engines.reduce import reduce
 from asterism.errors import DataError, ParameterError
 from asterism.families.assignment import present
 from asterism.families.base import Array, Compared, Family
 from asterism.methods.coarse import coarse_centers
-from asterism.methods.discriminant import Discriminant, Sphering, hidden_groups, with_common_covariance
+from asterism.methods.cut import cut_tree
 from asterism.methods.em import EM, Expected, MixtureModel
 from asterism.methods.frame import Frame
 from asterism.methods.kmeans import fit_kmeans, nearest
+from asterism.methods.linkage import link_points
 from asterism.methods.seeding import sample_rows
 from asterism.stats.moments import ColumnMoments
-
-SHORT = 10  # EM steps of a guess
-ROWS_A_COLUMN = 4  # of a sample that tells which directions have spread
-CLEARLY = 0.05  # nats a row: from here on groups in any direction are tried, too
 
 View = Literal["plain", "standard"]
 WARD_ROWS = 1000  # Ward's method looks at all pairs
@@ -64,11 +52,6 @@ class Sample:
     def standard(self) -> Array:
         """(m, d) in units of the columns' standard deviations."""
         return np.asarray(self.y / self.unit)
-
-    @cached_property
-    def sphering(self) -> Sphering:
-        """The units in which these rows, in standard units, are round together."""
-        return Sphering.of(self.standard, self.w)
 
     @cached_property
     def complete(self) -> bool:
@@ -97,9 +80,14 @@ class Sample:
         return replace(self, y=y, unit=np.where(spread > 0, spread, 1.0), seen=seen)
 
 
-def sample_of(source: Source, frame: Frame, moments: ColumnMoments, k: int, seed: int) -> Sample:
-    """An even sample, in an order that depends on values alone; the table itself where it is small."""
-    drawn = sample_rows(source, frame, moments, k, even=True, seed=seed)
+def sample_of(
+    source: Source, frame: Frame, moments: ColumnMoments, k: int, seed: int, at_least: int = 0
+) -> Sample:
+    """An even sample, equal rows as one, in an order that depends on values alone; a small table itself.
+
+    ``at_least``: rows, where the usual number for k groups is too small.
+    """
+    drawn = sample_rows(source, frame, moments, k, even=True, seed=seed, at_least=at_least)
     w = drawn.w if drawn.whole else drawn.w * (len(drawn.w) / drawn.w.sum())
     spread = np.sqrt(moments.variance)
     rows = drawn.y / frame.scale + frame.reference
@@ -114,7 +102,7 @@ def by_kmeans(sample: Sample, k: int, rng: np.random.Generator, *, view: View = 
     """Groups of k-means, by way of many (``methods.coarse``)."""
     seed = int(rng.integers(2**31))
     rows = sample.compared(view)
-    return one_hot(nearest(coarse_centers(rows, rows, k, seed), rows), k)
+    return one_hot(nearest(coarse_centers(rows, k, seed), rows), k)
 
 
 def by_seeds(sample: Sample, k: int, rng: np.random.Generator) -> Array:
@@ -138,28 +126,20 @@ def by_chance(sample: Sample, k: int, rng: np.random.Generator) -> Array:
 
 def by_ward(sample: Sample, k: int, rng: np.random.Generator) -> Array:
     """Groups of Ward's method on a part of the sample; the other rows go to the nearest group mean."""
-    from asterism.methods.cut import cut_tree
-    from asterism.methods.linkage import link_points
-
-    y, m = sample.standard, len(sample.w)
+    m = len(sample.w)
     some = np.arange(m) if m <= WARD_ROWS else np.sort(rng.choice(m, WARD_ROWS, replace=False))
     if len(some) <= k:
         return by_rows(sample, k, rng)
-    groups = cut_tree(link_points(y[some], sample.w[some], "ward"), k=k)
-    share = one_hot(groups, k) * sample.w[some, None]
-    means = (share.T @ y[some]) / np.maximum(share.sum(axis=0), np.finfo(float).tiny)[:, None]
-    return one_hot(nearest_of(y, means[share.sum(axis=0) > 0]), k)
+    part = replace(sample, block=block_of(sample.block.rows[some], sample.w[some]), y=sample.y[some])
+    groups = cut_tree(ward_tree(part), k=k)
+    if len(some) == m:
+        return one_hot(groups, k)
+    return one_hot(nearest_of(sample.standard, means_of(part, one_hot(groups, k))[0]), k)
 
 
-Guess = Callable[[Sample, int, np.random.Generator], Array]
-GUESSES: dict[str, tuple[Guess, ...]] = {
-    "auto": (by_kmeans, partial(by_kmeans, view="standard"), by_ward),
-    "kmeans": (by_kmeans,),
-    "k-means++": (by_seeds,),
-    "ward": (by_ward,),
-    "random": (by_chance,),
-    "random_from_data": (by_rows,),
-}
+def ward_tree(sample: Sample) -> Array:
+    """Ward's tree of the rows, in standard units."""
+    return link_points(sample.standard, sample.w, "ward")
 
 
 def in_order(sample: Sample, shares: Array) -> Array:
@@ -204,7 +184,7 @@ def model_of(em: EM, block: Block, shares: Array, before: MixtureModel | None = 
 def expected_of(em: EM, shares: Array, block: Block) -> Expected:
     """What given shares of some rows add up to."""
     here = block.weights > 0
-    mass = shares[here] * block.weights[here, None]
+    mass = (shares if here.all() else shares[here]) * block.weights[here, None]
     return Expected(mass.sum(axis=0), 0.0, em.family.statistic(None, present(block), mass))
 
 
@@ -238,68 +218,3 @@ def given_shares(em: EM, source: Source, shares: Any, k: int) -> MixtureModel:
 def _shares_of(em: EM, array: Array, block: Block) -> Expected:
     shares = array[block.start : block.start + len(block)]
     return expected_of(em, shares / shares.sum(axis=1, keepdims=True), block)
-
-
-def check_init(init: str) -> None:
-    """A ``ParameterError`` for a way to start that does not exist."""
-    if init not in GUESSES:
-        raise ParameterError(f"init_params is {init!r}.", f"Give one of {', '.join(map(repr, GUESSES))}.")
-
-
-def guessed(em: EM, sample: Sample, k: int, init: str, n_starts: int, seed: int) -> list[MixtureModel]:
-    """``n_starts`` starts; the first of them do not depend on how many more there are."""
-    if k == 1:
-        return [model_of(em, sample.block, np.ones((len(sample.w), 1)))]
-    rng = np.random.default_rng(seed)
-    # On the sample there is no time limit, checkpoint, cluster or progress of its own.
-    with engine(n_threads=current().n_threads):
-        return [_guessed(em, sample, k, init, rng) for _ in range(n_starts)]
-
-
-def oriented(em: EM, sample: Sample) -> bool:
-    """Whether components may lie in any direction, and the sample is large enough to be sphered."""
-    m, d = sample.y.shape
-    return bool(getattr(em.family, "oriented", False)) and d > 1 and m >= ROWS_A_COLUMN * d
-
-
-def in_any_direction(
-    em: EM, sample: Sample, k: int, rng: np.random.Generator, others: list[Array]
-) -> list[Discriminant]:
-    """Groups of components that share one covariance, as a rule for standard units.
-
-    On a sample that is not the table only where they win clearly more than others in as many steps as a guess gets:
-    the best of many guesses is the best of the sample alone.
-    """
-    if not oriented(em, sample):
-        return []
-    w, rows, sphering = sample.w, sample.standard, sample.sphering
-    z = sphering.sphered(rows)
-    hidden, height = hidden_groups(z, w, k, rng)
-    if not sample.whole:
-        known = max(with_common_covariance(z, w, shares.T, SHORT)[1] for shares in others)
-        if height < known + CLEARLY:
-            return []
-    found = sphering.undone(hidden)
-    return [found.ordered(along(means_of(sample, one_hot(found.labels(rows), len(found.heights)))[0]))]
-
-
-def _guessed(em: EM, sample: Sample, k: int, init: str, rng: np.random.Generator) -> MixtureModel:
-    """The best of several guesses after a few steps each, and after moves."""
-    from asterism.methods.splitmerge import improved
-
-    kinds = GUESSES[init]
-    guesses = [guess(sample, k, rng) for _ in range(2 if len(kinds) == 1 else 1) for guess in kinds]
-    if init == "auto":
-        found = in_any_direction(em, sample, k, rng, guesses)
-        guesses += [one_hot(each.labels(sample.standard), k) for each in found]
-    models = [model_of(em, sample.block, in_order(sample, shares)) for shares in guesses]
-    best = short_runs(em, sample.source(), models, SHORT)[0]
-    return improved(em, sample, best) if em.assignment == "soft" else best
-
-
-def short_runs(em: EM, source: Source, models: list[MixtureModel], steps: int) -> list[MixtureModel]:
-    """All models advanced together; the best first."""
-    runs = iterate(em, source, models, max_iter=steps)
-    if any(run.status == "interrupted" for run in runs):
-        raise KeyboardInterrupt
-    return [run.model.bare for run in sorted(runs, key=lambda run: run.objective)]

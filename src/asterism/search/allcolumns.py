@@ -16,7 +16,6 @@ from dataclasses import replace
 from asterism.choose.choose import Choice, decided
 from asterism.choose.families import rows_enough
 from asterism.choose.rows import draw, spread_in_cells
-from asterism.choose.sweep import Cell, Cells
 from asterism.choose.tabulate import Question
 from asterism.data.encode import EncodedSource
 from asterism.data.source import ArraySource, Source
@@ -26,7 +25,7 @@ from asterism.engines.threads import one_blas_thread
 from asterism.errors import CollapsedComponentWarning, NotConvergedWarning
 from asterism.families.gaussian import GaussianFamily
 from asterism.methods.mixture import Settings, fit_mixture
-from asterism.methods.posterior import classify_rows
+from asterism.methods.path import Cell, Cells, cell_of
 from asterism.stats.moments import ColumnMoments
 
 MOST_ROWS = 20_000  # that are looked at
@@ -76,7 +75,4 @@ def _cell(table: Source, name: str, k: int, seed: int) -> Cell:
         warnings.simplefilter("ignore", CollapsedComponentWarning)
         warnings.simplefilter("ignore", NotConvergedWarning)
         fit = fit_mixture(table, GaussianFamily(name), k, replace(SETTINGS, seed=seed))
-    told = reduce(table, lambda block: classify_rows(fit.mixture, block)[1])
-    return Cell(
-        name, k, fit.mixture, fit.log_likelihood, told.surprise, told.mass, fit.total, fit.status == "settled"
-    )
+    return cell_of(name, fit.mixture, table)
