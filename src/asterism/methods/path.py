@@ -42,7 +42,8 @@ from asterism.methods.starts import Sample, means_of, model_of, one_hot, sample_
 
 TOL, FINE = 1e-4, 1e-5  # nats a row: of the search, and of what it ends with
 FIRST, MORE, LAST = 4, 8, 40  # EM steps: of all starts, of the best two, of every mixture in the end
-SPLITS, MERGERS, EXCHANGES = 6, 4, 3  # proposals a neighbour makes
+PROPOSALS = 6, 4, 3  # measured: splits, mergers and exchanges that a neighbour proposes
+DEAR_PROPOSALS = 2, 2, 1  # where every mixture makes steps of its own
 SAME = 1e-5  # nats a row: a mixture that is higher by less has not changed
 PASSES = 3  # up, down, up
 FEW, NEAR = 12, 6  # components, and how far from the best number, of cells that are started once more
@@ -154,7 +155,8 @@ class _Path:
         }
         sample = in_order_of_values(sample_of(source, frame, moments, 1, 0, at_least=source.n_rows))
         sample = sample.seen_by(next(iter(methods.values())).family)
-        rows = sample if sample.complete or not all(map(can_stack, methods.values())) else _filled(sample)
+        normal = all(isinstance(getattr(f, "normal", f), GaussianFamily) for f in families.values())
+        rows = _filled(sample) if normal and not sample.complete else sample
         return cls(methods, sample, rows, known, passes)
 
     # --- up and down ---
@@ -256,12 +258,13 @@ class _Path:
         if k == 1 or not self.passes:
             return []
         starts = []
+        splits, mergers, exchanges = PROPOSALS if can_stack(self.methods[name]) else DEAR_PROPOSALS
         if self._new(name, k, (name, k - 1)):
-            starts += self.ways(name, k - 1).split(SPLITS)
+            starts += self.ways(name, k - 1).split(splits)
         if self._new(name, k, (name, k + 1)):
-            starts += self.ways(name, k + 1).merged(MERGERS)
+            starts += self.ways(name, k + 1).merged(mergers)
         if self._new(name, k, (name, k)):
-            starts += self.ways(name, k).exchanged(EXCHANGES)
+            starts += self.ways(name, k).exchanged(exchanges)
         others = [other for other in self.methods if other != name and (other, k) in self.best]
         if others:
             lender = min(others, key=lambda other: self.cost(other, k))
