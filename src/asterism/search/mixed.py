@@ -42,10 +42,12 @@ def choose_mixed(used: Source, plan: Plan, ks: Sequence[int], seed: int) -> Choi
         table = ArraySource(drawn.x, drawn.weights)
         with _one_thread():
             tried = _tried(ks, drawn.x)
-            first = fit_path(table, plan.families, tried, patience=PATIENCE, passes=0)
+            patience = PATIENCE if ks[0] == 1 else None  # numbers that were asked for must be there
+            first = fit_path(table, plan.families, tried, patience=patience, passes=0)
             leading = dict.fromkeys(c.structure for c in sorted(first.values(), key=lambda c: c.bic))
             families = {name: plan.families[name] for name in list(leading)[:KEPT]}
-            cells = fit_path(table, families, tried, patience=PATIENCE)
+            cells = fit_path(table, families, range(1, tried[-1] + 1), patience=patience)
+            cells = {place: cell for place, cell in cells.items() if cell.k in tried}
         best = min(cells.values(), key=lambda cell: cell.icl)
         rows = Rows(drawn.x, drawn.weights)
         question = Question(ks, frozenset({"bic", "icl"}), best.mixture.family, seed)
