@@ -18,7 +18,8 @@ from asterism.families.gaussian import GaussianFamily
 from asterism.families.multinomial import MultinomialFamily
 from asterism.families.product import ProductFamily
 from asterism.families.student import StudentFamily
-from asterism.methods.path import Cells, fit_path
+from asterism.methods.cells import Cells
+from asterism.methods.path import fit_path
 
 KINDS = {"VVV": "full", "EEE": "tied", "VVI": "diag", "VII": "spherical"}
 UNITS_DO_NOT_MATTER = ("VVV", "EEE", "VVI", "EEI")

@@ -60,7 +60,7 @@ def test_a_table_larger_than_its_sample_finds_them(seed: int, last_bits: float) 
 
 @pytest.mark.parametrize("d", [20, 60])
 def test_more_starts_are_never_worse(d: int) -> None:
-    """With 20 columns starts are guessed on the sample, with 60 on the table."""
+    """With 60 columns the sample is larger than usual."""
     X, _ = hidden_groups(5_000, d, seed=5)
     heights = [GaussianMixture(4, n_init=n, random_state=0).fit(X).lower_bound_ for n in (1, 2, 4)]
     assert heights == sorted(heights)

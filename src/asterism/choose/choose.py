@@ -28,9 +28,10 @@ from asterism.engines.threads import one_blas_thread
 from asterism.errors import DataError, ParameterError, TooFewRowsError
 from asterism.families.assignment import assign
 from asterism.families.base import Array
+from asterism.methods.cells import Cell, Cells
 from asterism.methods.em import EM, MixtureModel, pieces
 from asterism.methods.kmeans import fit_kmeans
-from asterism.methods.path import Cell, Cells, fit_path
+from asterism.methods.path import fit_path
 from asterism.methods.posterior import Mixture, classify_rows, imputed, shares_of
 from asterism.stats.moments import ColumnMoments
 
@@ -238,7 +239,7 @@ def _cells(drawn: Drawn, compared: Compared, ks: list[int]) -> Cells:
         fit_path,
         table,
         within=lambda name, number: compared.large_enough(name, number, total, d),
-        patience=PATIENCE,
+        patience=PATIENCE if ks[0] == 1 else None,  # numbers that were asked for must be there
     )
     heavy = {name: family for name, family in families.items() if name.startswith(HEAVY)}
     if len(heavy) in (0, len(families)):

@@ -17,8 +17,9 @@ from asterism.choose.merge import merged_by_entropy
 from asterism.choose.rows import Rows
 from asterism.choose.stability import Classifier, by_kmeans, most_stable, stability
 from asterism.families.base import Family
+from asterism.methods.cells import Cell, Cells
 from asterism.methods.kmeans import KMeansFit, fit_kmeans_path
-from asterism.methods.path import Cell, Cells, fit_path
+from asterism.methods.path import fit_path
 from asterism.methods.posterior import labels_of, shares_of
 from asterism.metrics.internal import calinski_harabasz
 

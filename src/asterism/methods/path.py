@@ -20,29 +20,37 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from asterism.data.block import block_of
 from asterism.data.reblocked import Reblocked
 from asterism.data.source import Source
 from asterism.engines.context import current, engine
-from asterism.engines.reduce import reduce
 from asterism.engines.threads import crew, one_blas_thread
 from asterism.families.base import Array, Collapsible, Facts, Family
 from asterism.families.gaussian import GaussianFamily
+from asterism.methods.cells import Cell, Cells, Place, cell_of
 from asterism.methods.coarse import labels_from
 from asterism.methods.cut import cut_tree
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import survey
 from asterism.methods.mixture import facts_of
 from asterism.methods.moves import Ways, shares_of
-from asterism.methods.posterior import Mixture, RowTotals, classify_rows, imputed
+from asterism.methods.posterior import Mixture, imputed
 from asterism.methods.stack import advance, can_stack
-from asterism.methods.starts import Sample, means_of, model_of, one_hot, sample_of, ward_tree
+from asterism.methods.starts import (
+    Sample,
+    in_order_of_values,
+    means_of,
+    model_of,
+    one_hot,
+    sample_of,
+    ward_tree,
+)
 
 TOL, FINE = 1e-4, 1e-5  # nats a row: of the search, and of what it ends with
 FIRST, MORE, LAST = 4, 8, 40  # EM steps: of all starts, of the best two, of every mixture in the end
-SPLITS, MERGERS, EXCHANGES = 6, 4, 3  # proposals a neighbour makes
+PROPOSALS = 6, 4, 3  # measured: splits, mergers and exchanges that a neighbour proposes
+DEAR_PROPOSALS = 2, 2, 1  # where every mixture makes steps of its own
 SAME = 1e-5  # nats a row: a mixture that is higher by less has not changed
 PASSES = 3  # up, down, up
 FEW, NEAR = 12, 6  # components, and how far from the best number, of cells that are started once more
@@ -50,39 +58,6 @@ TOP = 12  # cells of a table with holes that take their last steps on it
 ROWS_A_COMPONENT = 2.0  # times the rows that span all its directions
 SHARED = ("EII", "EEI", "EEE")  # structures in which a component has no spread of its own
 BLOCKS, LEAST = 4, 512  # blocks of the table that threads share, and rows each has at least
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One mixture of the path, finished."""
-
-    structure: str  # name of the family or of the covariance structure
-    k: int
-    mixture: Mixture
-    log_likelihood: float
-    surprise: float  # -sum w log max r, what ICL adds
-    mass: NDArray[np.float64]  # (k,) of the labels
-    total: float  # sum of weights
-    sound: bool = True  # every component has rows enough to show a spread of its own
-
-    @property
-    def n_parameters(self) -> int:
-        """Proportions included."""
-        return self.mixture.n_parameters
-
-    @property
-    def bic(self) -> float:
-        """-2 log-likelihood + parameters * log n; smaller is better."""
-        return -2.0 * self.log_likelihood + self.n_parameters * float(np.log(self.total))
-
-    @property
-    def icl(self) -> float:
-        """BIC + 2 * surprise."""
-        return self.bic + 2.0 * self.surprise
-
-
-Place = tuple[str, int]  # structure, number of components
-Cells = dict[Place, Cell]
 
 
 def fit_path(
@@ -154,7 +129,8 @@ class _Path:
         }
         sample = in_order_of_values(sample_of(source, frame, moments, 1, 0, at_least=source.n_rows))
         sample = sample.seen_by(next(iter(methods.values())).family)
-        rows = sample if sample.complete or not all(map(can_stack, methods.values())) else _filled(sample)
+        normal = all(isinstance(getattr(f, "normal", f), GaussianFamily) for f in families.values())
+        rows = _filled(sample) if normal and not sample.complete else sample
         return cls(methods, sample, rows, known, passes)
 
     # --- up and down ---
@@ -256,12 +232,13 @@ class _Path:
         if k == 1 or not self.passes:
             return []
         starts = []
+        splits, mergers, exchanges = PROPOSALS if can_stack(self.methods[name]) else DEAR_PROPOSALS
         if self._new(name, k, (name, k - 1)):
-            starts += self.ways(name, k - 1).split(SPLITS)
+            starts += self.ways(name, k - 1).split(splits)
         if self._new(name, k, (name, k + 1)):
-            starts += self.ways(name, k + 1).merged(MERGERS)
+            starts += self.ways(name, k + 1).merged(mergers)
         if self._new(name, k, (name, k)):
-            starts += self.ways(name, k).exchanged(EXCHANGES)
+            starts += self.ways(name, k).exchanged(exchanges)
         others = [other for other in self.methods if other != name and (other, k) in self.best]
         if others:
             lender = min(others, key=lambda other: self.cost(other, k))
@@ -343,14 +320,6 @@ def _filled(sample: Sample) -> Sample:
     return replace(sample, block=block_of(rows, sample.w), y=rows - reference)
 
 
-def cell_of(name: str, mixture: Mixture, source: Source, *, sound: bool = True) -> Cell:
-    """What a mixture says of a table."""
-    told: RowTotals = reduce(source, lambda block: classify_rows(mixture, block)[1])
-    total = float(told.mass.sum())
-    k = len(mixture.weights)
-    return Cell(name, k, mixture, told.log_likelihood, told.surprise, told.mass, total, sound)
-
-
 def _rows_a_component(family: Family) -> float:
     """Distinct rows below which a component with a spread of its own can be as thin as chance has it.
 
@@ -360,20 +329,3 @@ def _rows_a_component(family: Family) -> float:
     normal = [getattr(part, "normal", part) for part in parts if isinstance(part, Collapsible)]
     own = [part for part in normal if getattr(part, "structure", "") not in SHARED]
     return ROWS_A_COMPONENT * max((part.least_rows for part in own), default=0)
-
-
-# --- an order of rows -------------------------------------------------------------------------------------------
-
-
-def in_order_of_values(sample: Sample) -> Sample:
-    """The same rows in an order that knows nothing of the order, units and offsets of columns.
-
-    Two sums over columns of bounded functions of the cells, each moved by its column's third moment: columns are told
-    apart by what is in them.
-    """
-    z = sample.standard - np.average(sample.standard, axis=0, weights=sample.w)
-    moved = z + np.average(z**3, axis=0, weights=sample.w)
-    keys = np.arctan(moved).sum(axis=1), np.arctan(3.0 * moved).sum(axis=1)
-    order = np.lexsort(keys)
-    block = block_of(np.ascontiguousarray(sample.block.rows[order]), sample.w[order])
-    return replace(sample, block=block, y=np.ascontiguousarray(sample.y[order]))

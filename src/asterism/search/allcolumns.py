@@ -24,8 +24,8 @@ from asterism.engines.reduce import reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import CollapsedComponentWarning, NotConvergedWarning
 from asterism.families.gaussian import GaussianFamily
+from asterism.methods.cells import Cell, Cells, cell_of
 from asterism.methods.mixture import Settings, fit_mixture
-from asterism.methods.path import Cell, Cells, cell_of
 from asterism.stats.moments import ColumnMoments
 
 MOST_ROWS = 20_000  # that are looked at

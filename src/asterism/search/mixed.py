@@ -29,6 +29,7 @@ from asterism.methods.path import fit_path
 from asterism.methods.posterior import Mixture
 from asterism.search.plan import SAMPLE, Plan
 
+KEPT = 2  # structures that are searched thoroughly
 PATIENCE = 4  # numbers in a row that BIC likes less, after which a structure is not asked for larger ones
 SETTLE = 40  # on all rows: the sample has led it near its end
 
@@ -40,7 +41,13 @@ def choose_mixed(used: Source, plan: Plan, ks: Sequence[int], seed: int) -> Choi
         drawn = draw(numbers, SAMPLE, seed)
         table = ArraySource(drawn.x, drawn.weights)
         with _one_thread():
-            cells = fit_path(table, plan.families, _tried(ks, drawn.x), patience=PATIENCE)
+            tried = _tried(ks, drawn.x)
+            patience = PATIENCE if ks[0] == 1 else None  # numbers that were asked for must be there
+            first = fit_path(table, plan.families, tried, patience=patience, passes=0)
+            leading = dict.fromkeys(c.structure for c in sorted(first.values(), key=lambda c: c.bic))
+            families = {name: plan.families[name] for name in list(leading)[:KEPT]}
+            cells = fit_path(table, families, range(1, tried[-1] + 1), patience=patience)
+            cells = {place: cell for place, cell in cells.items() if cell.k in tried}
         best = min(cells.values(), key=lambda cell: cell.icl)
         rows = Rows(drawn.x, drawn.weights)
         question = Question(ks, frozenset({"bic", "icl"}), best.mixture.family, seed)
