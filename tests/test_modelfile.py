@@ -28,7 +28,7 @@ from asterism.families.product import ProductFamily
 from asterism.families.student import StudentFamily
 from asterism.groups.judges import MixtureJudge
 from asterism.groups.model import GroupModel
-from asterism.groups.view import View
+from asterism.verdict.view import View
 from asterism.methods.mixture import Settings, fit_mixture
 
 RNG = np.random.default_rng(0)

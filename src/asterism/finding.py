@@ -271,7 +271,7 @@ def _found(task: Task, outliers: Outliers) -> Finding:
     """What the search of a table finds."""
     source, used, encoded, ks, plan = task.source, task.used, task.encoded, task.ks, task.plan
     settings, seed = task.settings, task.settings["seed"]
-    choice, plan, stopped = chosen(used, encoded, plan, ks, seed)
+    choice, plan, stopped = chosen(used, encoded, plan, ks, task.asked, seed)
     if task.asked and len(ks) == 1 and not stopped:
         choice = asked_for(choice)
     elif len(ks) == 1 and not choice.verdict:  # a table of one row, or of equal rows

@@ -30,14 +30,15 @@ from asterism.errors import ModelFileError, ParameterError
 from asterism.explain.typicality import Typicality
 from asterism.families.infile import check_shapes, demand, family_of, floats, packed_family, positive, whole
 from asterism.groups.background import Background
-from asterism.groups.judges import CentersJudge, Judge, MedoidsJudge, MixtureJudge
+from asterism.groups.judges import CentersJudge, Judge, MedoidsJudge, MixtureJudge, RegionsJudge
 from asterism.groups.model import GroupModel
-from asterism.groups.view import View
 from asterism.methods.frame import Frame
 from asterism.methods.lloyd import Centers
 from asterism.methods.medoids import Medoids
 from asterism.methods.noise import Box
 from asterism.methods.posterior import Mixture
+from asterism.methods.regions import Regions
+from asterism.verdict.view import View
 
 FORMAT = "asterism-model"
 VERSION = 1  # raised when a file of the new kind cannot be read by the old code
@@ -278,6 +279,11 @@ def _packed_judge(judge: Judge, arrays: Arrays) -> Spec:
             "kind": "centers", "spread": judge.spread, "scale": frame.scale,
             "missing": frame.missing, "around_zero": frame.around_zero,
         }  # fmt: skip
+    if isinstance(judge, RegionsJudge):
+        known = judge.regions
+        arrays |= {"judge.rows": known.rows, "judge.weights": known.weights}
+        arrays |= {"judge.labels": known.labels, "judge.log_widths": known.log_widths}
+        return {"kind": "regions"}
     fitted = judge.medoids.fitted if isinstance(judge, MedoidsJudge) else None
     if not isinstance(judge, MedoidsJudge) or not isinstance(fitted, FittedSum):
         raise ParameterError(
@@ -324,6 +330,16 @@ def _centers(spec: Spec, width: int, arrays: Arrays) -> Judge:
     return CentersJudge(Centers(frame, offsets), positive(spec["spread"], zero=True))
 
 
+def _regions(spec: Spec, width: int, arrays: Arrays) -> Judge:  # noqa: ARG001  one signature for all
+    rows = floats(arrays, "judge.rows", (None, width))
+    n = len(rows)
+    weights, widths = floats(arrays, "judge.weights", (n,)), floats(arrays, "judge.log_widths", (n,))
+    labels = whole(arrays, "judge.labels", (n,))
+    demand(n > 0 and bool((weights > 0).all()), "rows of positive weight")
+    demand(len(set(labels.tolist())) == labels.max() + 1, "groups numbered from 0")
+    return RegionsJudge(Regions(rows, weights, labels.astype(np.int64), widths))
+
+
 def _medoids(spec: Spec, width: int, arrays: Arrays) -> Judge:
     names = tuple(str(name) for name in spec["names"])
     demand(len(names) == width, "a name for each column")
@@ -345,4 +361,5 @@ JUDGES: dict[str, Callable[[Spec, int, Arrays], Judge]] = {
     "mixture": _mixture,
     "centers": _centers,
     "medoids": _medoids,
+    "regions": _regions,
 }

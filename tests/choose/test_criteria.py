@@ -18,7 +18,7 @@ from asterism.choose.elbow import knee, second_differences
 from asterism.choose.gap import gap_statistic
 from asterism.choose.merge import merged_by_entropy
 from asterism.choose.null import Steps, dip_chance, dip_test
-from asterism.choose.rows import Rows
+from asterism.verdict.rows import Rows
 from asterism.choose.stability import by_kmeans, stability
 from asterism.choose.valley import groups_by_valleys, valley_between
 from asterism.data.block import block_of

@@ -1,6 +1,7 @@
 """How many groups: every criterion in one table, one verdict, how sure it is, and why.
 
-draw rows -> mixtures of every k and structure -> BIC's components -> valleys -> groups -> verdict -> whole table
+rows of numbers:  scaled columns -> a sample -> proposals -> one judge (``verdict``) -> the whole table
+other families:   a sample -> mixtures of every k -> ICL -> the whole table
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ from numpy.typing import NDArray
 
 from asterism.choose.families import HEAVY, Compared, compared_for
 from asterism.choose.null import walks
-from asterism.choose.rows import Drawn, Rows, draw, spread_in_cells
-from asterism.choose.tabulate import Question, Table, icl_of, measured
-from asterism.choose.valley import SURE, VERY_SURE, Groups, groups_by_valleys
-from asterism.choose.verdict import Evidence, judge
+from asterism.choose.tabulate import Question, Table, measured
+from asterism.choose.verdict import Evidence, judge_family, tell
 from asterism.data.block import Block
+from asterism.data.encode import EncodedSource
 from asterism.data.read import read
 from asterism.data.source import ArraySource, Source
 from asterism.engines.loop import iterate
@@ -27,16 +27,28 @@ from asterism.engines.reduce import map_rows, reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import DataError, ParameterError, TooFewRowsError
 from asterism.families.assignment import assign
-from asterism.families.base import Array
-from asterism.methods.cells import Cell, Cells
+from asterism.families.base import Array, Family
+from asterism.families.gaussian import GaussianFamily
+from asterism.families.student import StudentFamily
+from asterism.methods.cells import Cells
 from asterism.methods.em import EM, MixtureModel, pieces
+from asterism.methods.encoding import standard_encoding
 from asterism.methods.kmeans import fit_kmeans
+from asterism.methods.mixture import Settings, fit_mixture
 from asterism.methods.path import fit_path
-from asterism.methods.posterior import Mixture, classify_rows, imputed, shares_of
+from asterism.methods.posterior import Mixture, classify_rows, imputed
+from asterism.methods.regions import Regions
 from asterism.stats.moments import ColumnMoments
+from asterism.verdict.decide import MOST_GROUPS, Decision, decide
+from asterism.verdict.propose import Proposal
+from asterism.verdict.rows import Drawn, Rows, draw
+from asterism.verdict.view import COMPARED_ROWS, View, view_of_numbers
 
-LOOKED_AT = 3000  # rows that numbers are compared on
-PATIENCE = 5  # numbers in a row that BIC likes less, after which a structure is not asked for larger ones
+SAMPLE_SEED = 0  # convention: a verdict does not depend on the user's seed
+STEPS = 20  # convention: of EM on the whole table, from where a sample has led
+PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
+SHOWN = 10  # convention: numbers in the table where none were asked for, or two more than the answer
+NUMBERS = ("gaussian", "student", "kmeans")  # models of columns that have places between them
 CRITERIA = (
     "aic", "bic", "icl", "mdl", "cross_validation", "elbow", "gap", "stability", "silhouette",
     "calinski_harabasz", "scatter_ratio", "penalty",
@@ -56,8 +68,12 @@ class Choice:
     structure: str | None  # of the mixture: a covariance structure, "student VVV", a family's name
     components: int  # of the mixture: more than k where groups are not normal
     group_of: NDArray[np.int64]  # (components,) the group of each
-    model: Any = field(repr=False)  # Mixture, or KMeansFit for "kmeans"
+    model: Any = field(
+        repr=False
+    )  # of the rows as ``view`` shows them: Mixture, Regions, or KMeansFit for "kmeans"
     labels: NDArray[np.int32] = field(repr=False)  # (n,) groups, from the heaviest down; -1 for absent rows
+    alternative: int | None = None  # another number of groups that is nearly as good
+    view: View = field(default_factory=View, repr=False)  # how the model sees the rows
 
     def plot(self) -> Any:
         """Every criterion against k, as a plotly figure."""
@@ -71,6 +87,7 @@ class Choice:
             "version": 1,
             "k": self.k,
             "confidence": self.confidence,
+            "alternative": self.alternative,
             "verdict": self.verdict,
             "reasons": list(self.reasons),
             "picks": self.picks,
@@ -84,7 +101,7 @@ class Choice:
 def choose_k(
     X: Any,
     model: Any = "gaussian",
-    k: int | Iterable[int] = range(1, 11),
+    k: int | Iterable[int] | None = None,
     criteria: str | Sequence[str] = "all",
     *,
     sample_weight: Any = None,
@@ -95,17 +112,18 @@ def choose_k(
 ) -> Choice:
     """Choose the number of groups of a table.
 
-    ``X``           path, ``Source``, data frame or array; columns are taken in their own units
-    ``model``       "gaussian" (normal and heavy-tailed mixtures of several covariance structures), "kmeans",
-                    "student", "poisson", "bernoulli", "categorical", "multinomial", or a family
-    ``k``           numbers of groups to choose from; with 1 among them the answer may be "there are no groups"
-    ``criteria``    "all", or names out of ``CRITERIA``: what else is put into the table. The verdict needs BIC, ICL
-                    and valleys and is the same for any choice, only its confidence listens to the others
+    ``X``           path, ``Source``, data frame or array; columns of numbers are scaled
+    ``model``       "gaussian" (groups of any shape, as normal mixtures where they are convex), "kmeans", "student",
+                    "poisson", "bernoulli", "categorical", "multinomial", or a family
+    ``k``           numbers of groups to choose from; with 1 among them the answer may be "there are no groups".
+                    None: as many as there are
+    ``criteria``    "all", or names out of ``CRITERIA``: what else is put into the table. The verdict is the same
+                    for any choice
     ``penalty``     a function p(k): the table gets a column -2 log-likelihood + p(k)
     ``precision``   (d,) or one number: cells' precision for the code length; 1/1000 of each column's spread if None
-    ``structures``  covariance structures to choose from
+    ``structures``  covariance structures to choose from, for a family of mixtures
 
-    Tables of more than 3,000 rows are judged by an even sample; labels and model are of the whole table.
+    Tables of more than 4,000 rows are judged by an even sample; labels and model are of the whole table.
 
     >>> rng = np.random.default_rng(0)
     >>> X = np.vstack([rng.normal(0, 1, (80, 2)), rng.normal(9, 1, (60, 2))])
@@ -118,67 +136,89 @@ def choose_k(
     wanted = _wanted(criteria, penalty)
     source = _as_source(X, sample_weight)
     seed = seed_of(random_state) % 2**31
-    compared = compared_for(model, source.n_columns, structures)
+    question = Question(_given(k), wanted, model, seed, penalty, precision)
     with one_blas_thread():
-        moments = reduce(source, ColumnMoments.of)
-        drawn = draw(source, LOOKED_AT, seed)
-        ks = _numbers(k, drawn)
-        if compared.continuous:
-            drawn = replace(drawn, x=spread_in_cells(drawn.x, seed))
-        cells = _cells(drawn, compared, ks)
-        question = Question(ks, wanted, model, seed, penalty, precision)
-        return decided(source, moments, drawn, cells, question, compared.valleys)
+        if isinstance(model, str) and model in NUMBERS:
+            encoded = EncodedSource(source, standard_encoding(source))
+            return choose_in_view(source, view_of_numbers(encoded), question)
+        return _choose_family(source, compared_for(model, source.n_columns, structures), question)
 
 
-def decided(
-    source: Source,
-    moments: ColumnMoments,
-    drawn: Drawn,  # of the source
-    cells: Cells,  # mixtures of these rows
-    question: Question,
-    valleys: bool = True,
-) -> Choice:
-    """What mixtures that have been fitted say."""
-    best = min(cells.values(), key=lambda cell: cell.bic)
-    clearest = min(cells.values(), key=icl_of)
-    rows = _complete(drawn, best)
-    groups = _groups(rows, best, clearest, valleys, question.seed)
-    table, picks = measured(rows, cells, best, question)
-    evidence = Evidence(
-        ks=tuple(question.ks),
-        picks=picks,
-        groups=groups.k if valleys else None,
-        components=best.k,
-        weakest=groups.weakest,
-        walk=valleys and walks(source, moments.variance),
-        surprise=clearest.surprise / clearest.total,
-        smallest=float(clearest.mass.min() / clearest.total),
-        heavy=best.structure.startswith(HEAVY) and question.model != "student",
-        sampled=None if drawn.whole else len(drawn.x),
-    )
-    verdict = judge(evidence)
-    k = verdict.k
-    if isinstance(question.model, str) and question.model == "kmeans":
-        fitted: Any = fit_kmeans(source, k, n_init=5, seed=question.seed)
+def choose_in_view(source: Source, view: View, question: Question) -> Choice:
+    """The verdict on rows of numbers, as a view shows them."""
+    seen = view.of(source)
+    drawn = draw(seen, COMPARED_ROWS, SAMPLE_SEED)
+    rows = filled(drawn)
+    allowed = _allowed(question.ks, drawn)
+    walk = (allowed is None or 1 in allowed) and walks(seen, reduce(seen, ColumnMoments.of).variance)
+    decision = decide(rows.x, rows.weights, [1] if walk else allowed)
+    k = decision.k
+    shown = allowed or list(range(1, min(max(SHOWN, k + 2), _most(drawn)) + 1))
+    table, picks = measured(rows, decision.field.cells, decision.field.best, replace(question, ks=shown))
+    verdict = tell(decision, walk=walk, picks=picks, sampled=None if drawn.whole else len(drawn.x))
+    if question.model == "kmeans":
+        fitted: Any = fit_kmeans(seen, k, n_init=5, seed=question.seed)
         labels, group_of, structure = fitted.labels, np.arange(k), None
     else:
-        cell, group_of = _for_number(cells, best, groups, k)
-        fitted = cell.mixture if drawn.whole else _on_whole(source, cell)
-        labels = map_rows(source, partial(_group_labels, fitted, group_of))
-        structure = cell.structure
-    labels, group_of = _heaviest_first(source, labels, group_of, k)
+        fitted, group_of, structure = _model_of(decision, seen, drawn, question)
+        labels = map_rows(seen, partial(_group_labels, fitted, group_of))
+    labels, group_of = _heaviest_first(seen, labels, group_of, k)
+    if isinstance(fitted, Regions):
+        fitted = fitted.reordered(np.argsort(group_of))
+        group_of = np.arange(k)
     return Choice(
         k=k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=table, picks=picks,
         structure=structure, components=len(group_of), group_of=group_of, model=fitted, labels=labels,
+        alternative=verdict.alternative, view=view,
     )  # fmt: skip
 
 
-def choose_for_find(
-    source: Source, ks: Iterable[int] | None = None, *, seed: int = 0, model: Any = "gaussian"
-) -> Choice:
-    """For ``asterism.find``: a source that is encoded already, and the numbers allowed (1 to 10 if None)."""
-    return choose_k(source, model, range(1, 11) if ks is None else ks, ["silhouette", "gap", "stability"],
-                    random_state=seed)  # fmt: skip
+def filled(drawn: Drawn) -> Rows:
+    """The rows without holes: missing cells are what one normal group expects there."""
+    if not np.isnan(drawn.x).any():
+        return Rows(drawn.x, drawn.weights)
+    table = ArraySource(drawn.x, drawn.weights)
+    one = fit_mixture(table, GaussianFamily("VVV"), 1, Settings(max_iter=10)).mixture
+    return Rows(imputed(one, table), drawn.weights)
+
+
+def _model_of(
+    decision: Decision, seen: Source, drawn: Drawn, question: Question
+) -> tuple[Any, NDArray[np.int64], str | None]:
+    """What gives every row of the table its group: a mixture, or the rows that were seen."""
+    proposal: Proposal = decision.proposal
+    if question.model == "student":
+        family: Family = StudentFamily(GaussianFamily("VVV"))
+        settings = Settings(max_iter=50, seed=question.seed)
+        return fit_mixture(seen, family, decision.k, settings).mixture, np.arange(decision.k), HEAVY + "VVV"
+    if decision.k == 1:
+        one = min((cell for cell in decision.field.cells.values() if cell.k == 1), key=lambda cell: cell.bic)
+        proposal = replace(proposal, mixture=one.mixture, group_of=np.zeros(1, np.int64))
+    if proposal.mixture is None or proposal.group_of is None:
+        return Regions.of(decision.field.near, proposal.labels), np.arange(decision.k), None
+    mixture = proposal.mixture
+    if not drawn.whole or np.isnan(drawn.x).any():
+        mixture = _on_whole(seen, mixture)
+    return mixture, proposal.group_of, mixture.family.name
+
+
+def _choose_family(source: Source, compared: Compared, question: Question) -> Choice:
+    """The verdict on a family whose rows have no places between them, or that the user prefers."""
+    drawn = draw(source, COMPARED_ROWS, question.seed)
+    ks = _allowed(question.ks, drawn) or list(range(1, min(SHOWN, _most(drawn)) + 1))
+    cells = _cells(drawn, compared, ks)
+    best = min(cells.values(), key=lambda cell: cell.icl)
+    rows = Rows(imputed(best.mixture, ArraySource(drawn.x, drawn.weights)), drawn.weights)
+    table, picks = measured(rows, cells, best, replace(question, ks=ks))
+    verdict = judge_family(Evidence(tuple(ks), picks, best.k, None if drawn.whole else len(drawn.x)))
+    cell = min((cell for cell in cells.values() if cell.k == verdict.k), key=lambda cell: cell.bic)
+    fitted = cell.mixture if drawn.whole else _on_whole(source, cell.mixture)
+    labels = map_rows(source, partial(_group_labels, fitted, np.arange(cell.k)))
+    labels, group_of = _heaviest_first(source, labels, np.arange(cell.k), cell.k)
+    return Choice(
+        k=verdict.k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=table,
+        picks=picks, structure=cell.structure, components=cell.k, group_of=group_of, model=fitted, labels=labels,
+    )  # fmt: skip
 
 
 # --- what was asked for -----------------------------------------------------------------------------------------
@@ -212,19 +252,33 @@ def _wanted(criteria: str | Sequence[str], penalty: Any) -> frozenset[str]:
     return frozenset(names) | {"bic", "icl"} | ({"penalty"} if penalty else frozenset())
 
 
-def _numbers(k: int | Iterable[int], drawn: Drawn) -> list[int]:
+def _given(k: int | Iterable[int] | None) -> list[int] | None:
+    """The numbers that were asked for."""
+    if k is None:
+        return None
     given = list(k) if isinstance(k, Iterable) else [k]
     whole = all(isinstance(number, int | np.integer) and not isinstance(number, bool) for number in given)
     if not given or not whole or min(given) < 1:
         raise ParameterError(f"k is {k!r}.", "Give whole numbers, 1 or more.")
+    return sorted({int(number) for number in given})
+
+
+def _most(drawn: Drawn) -> int:
+    """The largest number of groups that so many distinct rows can have."""
+    return min(max(len(np.unique(drawn.x, axis=0)) - 1, 1), MOST_GROUPS)
+
+
+def _allowed(ks: Sequence[int] | None, drawn: Drawn) -> list[int] | None:
+    if ks is None:
+        return None
     distinct = len(np.unique(drawn.x, axis=0))
-    ks = sorted({int(number) for number in given if number <= max(distinct - 1, 1)})
-    if not ks:
+    allowed = [k for k in ks if k <= max(distinct - 1, 1)]
+    if not allowed:
         raise TooFewRowsError(
-            f"{min(given)} groups or more were asked for, but the table has {distinct} distinct rows that count.",
+            f"{min(ks)} groups or more were asked for, but the table has {distinct} distinct rows that count.",
             f"Ask for fewer than {distinct}.",
         )
-    return ks
+    return allowed
 
 
 # --- mixtures and groups ----------------------------------------------------------------------------------------
@@ -252,43 +306,21 @@ def _cells(drawn: Drawn, compared: Compared, ks: list[int]) -> Cells:
     return cells | search({name: heavy[name]}, fewer, known=cells) if name in heavy else cells
 
 
-def _complete(drawn: Drawn, best: Cell) -> Rows:
-    """The rows without holes: missing cells are what the best mixture expects there."""
-    if not np.isnan(drawn.x).any():
-        return Rows(drawn.x, drawn.weights)
-    return Rows(imputed(best.mixture, ArraySource(drawn.x, drawn.weights)), drawn.weights)
-
-
-def _groups(rows: Rows, best: Cell, clearest: Cell, valleys: bool, seed: int) -> Groups:
-    """BIC's components brought together. Where ICL sees no groups, a valley has to be clearer to be believed."""
-    if not valleys or best.k == 1:
-        return Groups(np.arange(best.k))
-    shares = shares_of(best.mixture, rows.source)
-    return groups_by_valleys(rows, shares, seed, SURE if clearest.k > 1 else VERY_SURE)
-
-
 # --- the whole table --------------------------------------------------------------------------------------------
 
 
-def _for_number(cells: Cells, best: Cell, groups: Groups, k: int) -> tuple[Cell, NDArray[np.int64]]:
-    """The mixture to answer with: BIC's with its components merged to k groups, or the best one of k components."""
-    if groups.k == k:
-        return best, groups.group_of
-    own = [cell for cell in cells.values() if cell.k == k]
-    if own:
-        return min(own, key=lambda cell: cell.bic), np.arange(k)
-    return best, np.minimum(np.arange(best.k), k - 1)
-
-
-def _on_whole(source: Source, cell: Cell) -> Mixture:
+def _on_whole(source: Source, mixture: Mixture) -> Mixture:
     """The mixture of a sample, fitted on to the whole table."""
-    start = MixtureModel(cell.mixture.weights, cell.mixture.params)
-    model = iterate(EM(cell.mixture.family), source, [start], max_iter=50)[0].model
-    return replace(cell.mixture, weights=model.weights, params=model.params)
+    start = MixtureModel(mixture.weights, mixture.params)
+    model = iterate(EM(mixture.family), source, [start], max_iter=STEPS)[0].model
+    return replace(mixture, weights=model.weights, params=model.params)
 
 
-def _group_labels(mixture: Mixture, group_of: NDArray[np.int64], block: Block) -> NDArray[np.int32]:
+def _group_labels(mixture: Mixture | Regions, group_of: NDArray[np.int64], block: Block) -> NDArray[np.int32]:
     """Labels of groups: shares of components of one group add up before the likeliest is taken."""
+    if isinstance(mixture, Regions):
+        rows = np.where(np.isfinite(block.rows), block.rows, 0.0)
+        return np.asarray(mixture.log_densities(rows).argmax(axis=1), np.int32)
     if len(group_of) == int(group_of.max()) + 1:
         return group_of[classify_rows(mixture, block)[0]].astype(np.int32)
     into = np.eye(int(group_of.max()) + 1)[group_of]

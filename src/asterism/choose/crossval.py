@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from asterism.choose.rows import Rows
 from asterism.families.base import Family
 from asterism.methods.path import fit_path
 from asterism.methods.posterior import told
+from asterism.verdict.rows import Rows
 
 FOLDS = 5
 

@@ -19,9 +19,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from asterism.choose.rows import Rows
 from asterism.families.base import Array
 from asterism.methods.kmeans import fit_kmeans_path
+from asterism.verdict.rows import Rows
 
 REFERENCES = 10
 TOL = 1e-3  # of k-means: logarithms differ by far less than from one reference to the next

@@ -23,11 +23,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.choose.rows import Rows
 from asterism.errors import ParameterError
 from asterism.families.base import Array
 from asterism.methods.kmeans import fit_kmeans_path, nearest
 from asterism.metrics.matching import Stability, stability_score
+from asterism.verdict.rows import Rows
 
 TIMES, SHARE, NOISE = 6, 0.6, 0.1
 STABLE = 0.9  # from here on a number of groups is called stable

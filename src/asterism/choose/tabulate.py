@@ -14,7 +14,6 @@ from asterism.choose.crossval import cross_validated
 from asterism.choose.elbow import knee, second_differences
 from asterism.choose.gap import gap_statistic
 from asterism.choose.merge import merged_by_entropy
-from asterism.choose.rows import Rows
 from asterism.choose.stability import Classifier, by_kmeans, most_stable, stability
 from asterism.families.base import Family
 from asterism.methods.cells import Cell, Cells
@@ -22,6 +21,7 @@ from asterism.methods.kmeans import KMeansFit, fit_kmeans_path
 from asterism.methods.path import fit_path
 from asterism.methods.posterior import labels_of, shares_of
 from asterism.metrics.internal import calinski_harabasz
+from asterism.verdict.rows import Rows
 
 ENOUGH = 600  # rows for what fits many tables: gap, stability, cross-validation
 
@@ -50,7 +50,7 @@ Picks = dict[str, int | None]
 class Question:
     """What was asked for."""
 
-    ks: Sequence[int]  # numbers of groups to choose from
+    ks: Any  # numbers of groups to choose from; None: as many as there are
     wanted: frozenset[str]  # criteria
     model: Any = "gaussian"  # see ``choose_k``
     seed: int = 0

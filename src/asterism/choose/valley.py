@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.choose.null import dip_test
-from asterism.choose.rows import Rows
 from asterism.data.block import Vector
 from asterism.families.base import Array
+from asterism.verdict.rows import Rows
 
 PARTS, DRAWS = 5, 5
 SURE = 0.02  # a valley that one hump shows less often than this is a valley,

@@ -1,9 +1,10 @@
 """Who tells groups apart.
 
-A judge gives each row of a block its group and the probabilities of all groups. There are three:
+A judge gives each row of a block its group and the probabilities of all groups. There are four:
 
 * a mixture:   r_c = pi_c p(x | c) / sum_b pi_b p(x | b); components may share a group
 * centres:     as round normal groups of one size, r_g ~ exp(-d_g^2 D / (2 s)), s the mean squared distance
+* regions:     known rows, whose kernels say which group is densest at a place
 * medoids:     as Laplace groups of one size, r_g ~ exp(-d_g D / s), s the mean dissimilarity
 
 where D is the number of columns: the nearest centre or medoid is always the likeliest group.
@@ -29,9 +30,11 @@ from asterism.methods.lloyd import Centers
 from asterism.methods.lloyd import labels_of as nearest_center
 from asterism.methods.medoids import Medoids, labels_and_cost
 from asterism.methods.posterior import Mixture
+from asterism.methods.regions import Regions
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int32]
+FARTHEST = -1e6  # convention: log density where no known row of a group is near
 
 
 class Judge(Protocol):
@@ -172,6 +175,49 @@ class CentersJudge:
         """The same centres in another order, without what Lloyd's steps remember."""
         offsets = np.ascontiguousarray(self.centers.offsets[list(order)])
         return CentersJudge(Centers(self.centers.frame, offsets), self.spread)
+
+
+@dataclass(frozen=True, eq=False)
+class RegionsJudge:
+    """Groups of any shape, by the density of known rows."""
+
+    regions: Regions
+
+    @property
+    def k(self) -> int:
+        """Groups."""
+        return self.regions.k
+
+    def ready(self, source: Source) -> Source:
+        """As they are."""
+        return source
+
+    def look(self, block: Block) -> tuple[Labels, Array]:
+        """The densest group."""
+        scores = self._scores(block)
+        shares = np.exp(scores - log_sum(scores)[:, None])
+        return np.asarray(scores.argmax(axis=1), np.int32), shares
+
+    def log_density_within(self, block: Block, labels: Labels) -> Array:
+        """(n,) of a row's group alone."""
+        share = np.bincount(self.regions.labels, self.regions.weights) / self.regions.weights.sum()
+        own = self._scores(block)[np.arange(len(labels)), labels] - np.log(share[labels])
+        return np.asarray(np.maximum(own, FARTHEST))  # no row of the group may be near
+
+    def log_density(self, block: Block) -> Array:
+        """(n,) of all known rows."""
+        return np.asarray(log_sum(self._scores(block)))
+
+    def _scores(self, block: Block) -> Array:
+        """(n, k); a missing cell is taken for its column's middle, which is 0 in standard units."""
+        rows = np.asarray(block.rows, np.float64)
+        rows = np.where(np.isnan(rows), 0.0, rows)
+        rows = np.where(np.isfinite(rows), rows, 0.0)  # rows of weight 0 may hold anything
+        return self.regions.log_densities(rows)
+
+    def reordered(self, order: Sequence[int]) -> RegionsJudge:
+        """The same with group ``order[0]`` first."""
+        return RegionsJudge(self.regions.reordered(np.asarray(order)))
 
 
 @dataclass(frozen=True, eq=False)

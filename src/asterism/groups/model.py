@@ -26,8 +26,8 @@ from asterism.explain.groups import even_sample
 from asterism.explain.typicality import Typicality, mean_cell_scores, missing_scores, typicality_of
 from asterism.groups.background import Background
 from asterism.groups.judges import Array, Judge, Labels
-from asterism.groups.view import View
 from asterism.stats.sample import RowSample
+from asterism.verdict.view import View
 
 CELL_ROWS = 64  # convention: rows a group that say what a missing cell would have added
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.choose.rows import draw
 from asterism.data.block import Vector, block_of
 from asterism.data.source import ArraySource, Source
 from asterism.engines.context import current, engine
@@ -28,6 +27,7 @@ from asterism.methods.em import EM, MixtureModel
 from asterism.methods.noise import FIRST_SHARE, Box, WithNoise, noise_probabilities, with_share
 from asterism.methods.posterior import Mixture
 from asterism.methods.starts import model_of
+from asterism.verdict.rows import draw
 
 EVIDENCE_ROWS = 5000  # convention: rows that evidence is looked for in
 STEPS = 50  # convention: of EM beside a background

@@ -146,9 +146,10 @@ def _noisy_starts(
     ]
     if start.shares is not None or start.model is not None or start.centers is not None:
         return models
-    sample, share = without_noise(sample_of(source, frame, moments, k, settings.seed))
+    search = Search.of(plain, source, frame, moments, k, settings.seed)
+    sample, share = without_noise(search.sample)
     if share > 0 and len(sample.w) > ROWS_A_COMPONENT * k * len(source.names):
-        found = guessed(plain, sample, k, start.init, settings.n_init, settings.seed)
+        found = replace(search, sample=sample).starts(start.init, settings.n_init, settings.seed)
         models += [with_share(model, share) for model in found]
     return models
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.choose.gap import gap_statistic
-from asterism.choose.rows import Rows
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
 from asterism.engines.context import engine
@@ -31,6 +30,7 @@ from asterism.methods.starts import model_of, nearest_of, one_hot
 from asterism.report.steps import in_one_part
 from asterism.report.subject import Curve
 from asterism.report.views import MOST_GROUPS, Sample
+from asterism.verdict.rows import Rows
 
 FEW = 600  # rows
 EVEN_TABLES = 6  # to compare with

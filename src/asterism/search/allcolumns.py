@@ -13,10 +13,12 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
-from asterism.choose.choose import Choice, decided
+import numpy as np
+
+from asterism.choose.choose import Choice
 from asterism.choose.families import rows_enough
-from asterism.choose.rows import draw, spread_in_cells
-from asterism.choose.tabulate import Question
+from asterism.choose.tabulate import Question, measured
+from asterism.choose.valley import SURE, groups_by_valleys
 from asterism.data.encode import EncodedSource
 from asterism.data.source import ArraySource, Source
 from asterism.engines.context import current, engine
@@ -26,14 +28,17 @@ from asterism.errors import CollapsedComponentWarning, NotConvergedWarning
 from asterism.families.gaussian import GaussianFamily
 from asterism.methods.cells import Cell, Cells, cell_of
 from asterism.methods.mixture import Settings, fit_mixture
+from asterism.methods.posterior import imputed, shares_of
 from asterism.stats.moments import ColumnMoments
+from asterism.verdict.rows import Rows, draw
+from asterism.verdict.view import View
 
 MOST_ROWS = 20_000  # that are looked at
 LEAST_ROWS = 20  # a column: with fewer, covariances are mostly chance
 MOST_COLUMNS = 256  # beyond, they are too many numbers
 STRUCTURES = ("EEE", "VVV")
 SETTINGS = Settings(max_iter=30)
-SURE = 0.9  # how sure it must be to overrule a verdict
+RIGHT = 0.9  # measured: how often such a verdict is right
 PATIENCE = 2  # numbers in a row that BIC likes less, after which no larger ones are tried
 
 
@@ -42,18 +47,31 @@ def in_all_columns(encoded: EncodedSource, ks: Sequence[int], seed: int) -> Choi
     if encoded.n_columns > MOST_COLUMNS:
         return None
     with one_blas_thread():
-        moments = reduce(encoded, ColumnMoments.of)
-        if moments.rows < LEAST_ROWS * encoded.n_columns:
+        if reduce(encoded, ColumnMoments.of).rows < LEAST_ROWS * encoded.n_columns:
             return None
         drawn = draw(encoded, MOST_ROWS, seed)
-        drawn = replace(drawn, x=spread_in_cells(drawn.x, seed))
+        table = ArraySource(drawn.x, drawn.weights)
         with engine(n_threads=current().n_threads):  # no time limit, checkpoint or progress of its own
-            cells = _cells(ArraySource(drawn.x, drawn.weights), ks, seed)
-        if min(cells.values(), key=lambda cell: cell.bic).k == 1:
+            cells = _cells(table, ks, seed)
+        best = min(cells.values(), key=lambda cell: cell.bic)
+        if best.k == 1 or min(cells.values(), key=lambda cell: cell.icl).k != best.k:
             return None
-        wanted = frozenset({"bic", "icl"})
-        choice = decided(encoded, moments, drawn, cells, Question(ks, wanted, seed=seed))
-    return choice if choice.k > 1 and choice.confidence >= SURE else None
+        rows = Rows(imputed(best.mixture, table) if np.isnan(drawn.x).any() else drawn.x, drawn.weights)
+        groups = groups_by_valleys(rows, shares_of(best.mixture, table), seed, SURE)
+        if groups.k != best.k:
+            return None
+        question = Question(ks, frozenset({"bic", "icl"}), seed=seed)
+        criteria, picks = measured(rows, cells, best, question)
+    said = (
+        "In all columns there are clearly fewer rows between every two of them than within them.",
+        "BIC and ICL agree.",
+    )
+    text = f"{best.k} groups (confidence {RIGHT:.0%}). {' '.join(said)}"
+    return Choice(
+        k=best.k, confidence=RIGHT, reasons=said, verdict=text, table=criteria, picks=picks,
+        structure=best.structure, components=best.k, group_of=np.arange(best.k), model=best.mixture,
+        labels=np.zeros(0, np.int32), view=View(encoded.encoding),
+    )  # fmt: skip
 
 
 def _cells(table: Source, ks: Sequence[int], seed: int) -> Cells:

@@ -8,25 +8,26 @@ from dataclasses import replace
 
 import numpy as np
 
-from asterism.choose.choose import Choice, choose_k
-from asterism.choose.rows import draw
+from asterism.choose.choose import Choice, choose_in_view
 from asterism.choose.scatter import choose_by_scatter
-from asterism.choose.tabulate import Table
+from asterism.choose.tabulate import Question, Table
 from asterism.data.encode import EncodedSource
 from asterism.data.source import ArraySource, Source
 from asterism.engines.context import engine
+from asterism.engines.threads import one_blas_thread
 from asterism.errors import InterruptedWarning
 from asterism.methods.kmeans import fit_kmeans_path
 from asterism.search.allcolumns import in_all_columns
 from asterism.search.mixed import choose_mixed
 from asterism.search.plan import SAMPLE, Plan
+from asterism.verdict.rows import draw
 
 ROWS_A_GROUP = 10.0  # with fewer, on the average, chance makes groups as clear as any
 BESIDE = ("silhouette", "gap", "stability")  # criteria that are shown beside BIC and ICL
 
 
 def chosen(
-    used: Source, encoded: EncodedSource, plan: Plan, ks: Sequence[int], seed: int
+    used: Source, encoded: EncodedSource, plan: Plan, ks: Sequence[int], asked: bool, seed: int
 ) -> tuple[Choice, Plan, bool]:
     """The verdict, the plan it is of, and whether somebody stopped the search: then k-means says what it can.
 
@@ -39,17 +40,19 @@ def chosen(
             # A single fit that is interrupted returns its best so far; here many fits would go on after it.
             warnings.simplefilter("error", InterruptedWarning)
             if not plan.families:
-                return *_by_normal_groups(used, encoded, plan, ks, seed), False
+                return *_by_normal_groups(used, encoded, plan, ks, asked or len(ks) == 1, seed), False
             return choose_mixed(used, plan, ks, seed), plan, False
     except (KeyboardInterrupt, InterruptedWarning):
         return _in_a_hurry(encoded, ks, seed), plan, True
 
 
 def _by_normal_groups(
-    used: Source, encoded: EncodedSource, plan: Plan, ks: Sequence[int], seed: int
+    used: Source, encoded: EncodedSource, plan: Plan, ks: Sequence[int], asked: bool, seed: int
 ) -> tuple[Choice, Plan]:
     beside = BESIDE if len(ks) > 1 else ()  # of one number nothing is compared
-    choice = choose_k(plan.view.of(used), k=ks, criteria=beside, random_state=seed)
+    question = Question(ks if asked else None, frozenset({"bic", "icl", *beside}), seed=seed)
+    with one_blas_thread():
+        choice = choose_in_view(used, plan.view, question)
     if plan.view.axes is None or choice.k > 1 or len(ks) == 1:
         return choice, plan
     wider = in_all_columns(encoded, ks, seed)

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from asterism.choose.choose import Choice
-from asterism.choose.rows import Rows, draw
 from asterism.choose.tabulate import Question, measured
-from asterism.choose.verdict import Evidence, judge
+from asterism.choose.verdict import Evidence, judge_family
 from asterism.data.columns import Column
 from asterism.data.source import ArraySource, Piece, Source
 from asterism.engines.context import current, engine
@@ -28,6 +27,7 @@ from asterism.methods.em import EM, MixtureModel
 from asterism.methods.path import fit_path
 from asterism.methods.posterior import Mixture
 from asterism.search.plan import SAMPLE, Plan
+from asterism.verdict.rows import Rows, draw
 
 KEPT = 2  # structures that are searched thoroughly
 PATIENCE = 4  # numbers in a row that BIC likes less, after which a structure is not asked for larger ones
@@ -52,13 +52,7 @@ def choose_mixed(used: Source, plan: Plan, ks: Sequence[int], seed: int) -> Choi
         rows = Rows(drawn.x, drawn.weights)
         question = Question(ks, frozenset({"bic", "icl"}), best.mixture.family, seed)
         criteria, picks = measured(rows, cells, best, question)
-        found = judge(
-            Evidence(
-                ks=tuple(ks), picks=picks, groups=None, components=best.k, weakest=0.0, walk=False,
-                surprise=best.surprise / best.total, smallest=float(best.mass.min() / best.total),
-                heavy=False, sampled=None if drawn.whole else len(drawn.x),
-            )
-        )  # fmt: skip
+        found = judge_family(Evidence(tuple(ks), picks, best.k, None if drawn.whole else len(drawn.x)))
         cell = min((cell for cell in cells.values() if cell.k == found.k), key=lambda cell: cell.icl)
         mixture = cell.mixture if drawn.whole else _on_all_rows(numbers, cell.mixture)
     return Choice(

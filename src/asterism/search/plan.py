@@ -6,26 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from asterism.choose.rows import draw
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource
-from asterism.data.source import ArraySource, Source
+from asterism.data.source import Source
 from asterism.families.base import Family
 from asterism.families.bernoulli import BernoulliFamily
 from asterism.families.categorical import CategoricalFamily
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.ordinal import OrdinalFamily
 from asterism.families.product import ProductFamily
-from asterism.groups.view import View
-from asterism.methods.pca import fit_pca
+from asterism.verdict.view import View, view_of_numbers
 
 SAMPLE = 2000  # rows that structures are compared on
-WIDE = 24  # columns beyond which a table of numbers is reduced first
-KEPT = 0.9  # share of the spread that reduced rows keep
-MOST_DIRECTIONS = 12
+WIDE = 24  # encoded columns: four times as many, and a mixed table is taken as numbers
 MIXED_STRUCTURES = ("EEI", "VVI", "EEE", "VVV")
 
 
@@ -54,14 +47,11 @@ def plan_for(source: Source, encoded: EncodedSource, method: str, seed: int) -> 
         said = "A mixture in which each column has a distribution of its own kind."
         return Plan("mixed" if method == "auto" else method, View(), families, said)
     wanted = "gaussian" if method in ("auto", "mixed") else method
-    if d <= WIDE:
-        return Plan(wanted, View(encoded.encoding), {}, "Mixtures of normal groups, in the scaled columns.")
-    axes, kept = _directions(encoded, seed)
-    said = (
-        f"{d} columns are many: mixtures of normal groups in {len(axes)} principal directions, which hold "
-        f"{kept:.0%} of the spread."
-    )
-    return Plan(wanted, View(encoded.encoding, axes), {}, said)
+    view = view_of_numbers(encoded)
+    if view.axes is None:
+        return Plan(wanted, view, {}, "Groups of any shape, in the scaled columns.")
+    said = f"{d} columns are many: groups of any shape, in {len(view.axes)} principal directions."
+    return Plan(wanted, view, {}, said)
 
 
 def mixed_family(columns: Sequence[Column], structure: str) -> ProductFamily:
@@ -89,13 +79,3 @@ MADE_OF: dict[str, Any] = {
     "boolean": lambda *_: BernoulliFamily("conjugate"),
     "ordinal": lambda _, levels: OrdinalFamily(levels, "conjugate"),
 }
-
-
-def _directions(encoded: EncodedSource, seed: int) -> tuple[NDArray[np.float64], float]:
-    """Principal directions (m, D) of a sample (missing cells at their means), and the share they hold."""
-    rows = draw(encoded, SAMPLE, seed)
-    table = ArraySource(np.nan_to_num(rows.x), rows.weights)
-    found = fit_pca(table, None, seed=seed)
-    share = np.cumsum(found.variances) / max(float(found.variances.sum()), np.finfo(float).tiny)
-    m = min(int(np.searchsorted(share, KEPT)) + 1, MOST_DIRECTIONS, len(share))
-    return np.ascontiguousarray(found.directions[:m]), float(share[m - 1])

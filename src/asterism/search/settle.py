@@ -6,13 +6,14 @@ from asterism.choose.choose import Choice
 from asterism.data.encode import EncodedSource
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
-from asterism.groups.judges import CentersJudge, Judge, MedoidsJudge, MixtureJudge
-from asterism.groups.view import View
+from asterism.groups.judges import CentersJudge, Judge, MedoidsJudge, MixtureJudge, RegionsJudge
 from asterism.methods.kmeans import KMeansFit, fit_kmeans
 from asterism.methods.medoids import fit_medoids
 from asterism.methods.posterior import Mixture
+from asterism.methods.regions import Regions
 from asterism.search.plan import SAMPLE, Plan
 from asterism.stats.moments import ColumnMoments
+from asterism.verdict.view import View
 
 STARTS = 5  # of k-means: with one, k = 3 on the penguins ends 10% above the best sum of squares known
 
@@ -23,6 +24,8 @@ def settle(
     """How rows are seen, the judge of all rows, and the method that it is of."""
     if isinstance(choice.model, Mixture) and plan.method in ("gaussian", "mixed"):
         return plan.view, MixtureJudge.of(choice.model, choice.group_of), plan.method
+    if isinstance(choice.model, Regions) and plan.method in ("gaussian", "mixed"):
+        return plan.view, RegionsJudge(choice.model), plan.method
     total = float(reduce(used, ColumnMoments.of).total)
     if plan.method == "kmedoids":
         found = fit_medoids(used, choice.k, metric="gower", seed=seed)

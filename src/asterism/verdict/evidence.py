@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism.methods.density_tree import PEAK_ROWS
 from asterism.verdict.one_group import cost_of_one_group
 from asterism.verdict.propose import Field, Proposal
 
@@ -101,7 +102,7 @@ class _Table:
     def _valleys(self) -> tuple[Array, Index]:
         """Evidence of all valleys (v,), and rows that stand for their sides (v, 2, rows)."""
         valleys = [valley for tree in self.field.trees for valley in tree.valleys]
-        peaks = np.array([valley.peaks for valley in valleys], np.int64).reshape(len(valleys), 2, -1)
+        peaks = np.array([valley.peaks for valley in valleys], np.int64).reshape(len(valleys), 2, PEAK_ROWS)
         return np.array([valley.evidence for valley in valleys]), peaks
 
     @cached_property
@@ -164,7 +165,9 @@ class _Table:
             "inner_clear": float(clear @ inside),
             "cut_share": float(clear @ (1.0 - inside) / (clear.sum() + 1.0)),
             "cut_deepest": float((evidence * (1.0 - inside)).max()),
-            "cut_each": float((evidence > 1.0) @ (1.0 - inside)) / max(k - 1, 1) / max(len(self.field.trees), 1),
+            "cut_each": float((evidence > 1.0) @ (1.0 - inside))
+            / max(k - 1, 1)
+            / max(len(self.field.trees), 1),
         }
 
     def gaps(self, labels: Index) -> dict[str, float]:
@@ -175,13 +178,18 @@ class _Table:
         out = a != b
         broken = (int(out.sum()) - (k - 1)) / len(labels)
         if k == 1:
-            return dict.fromkeys([f"{name}{end}" for name in names for end in ("", "_mean")], 0.0) | {"broken": 0.0}
+            return dict.fromkeys([f"{name}{end}" for name in names for end in ("", "_mean")], 0.0) | {
+                "broken": 0.0
+            }
         leave = np.full(k, np.inf)
         np.minimum.at(leave, a[out], log_length[out])
         np.minimum.at(leave, b[out], log_length[out])
         order = np.lexsort((log_length[~out], a[~out]))
         groups, inside = a[~out][order], log_length[~out][order]
-        start, end = np.searchsorted(groups, np.arange(k)), np.searchsorted(groups, np.arange(k), side="right")
+        start, end = (
+            np.searchsorted(groups, np.arange(k)),
+            np.searchsorted(groups, np.arange(k), side="right"),
+        )
         mass, count = np.bincount(labels, self.weights), np.maximum(end - start, 1)
         found = {"broken": broken}
         for name, place in zip(names, (1.0, 0.9, 0.5), strict=True):
@@ -236,7 +244,7 @@ class _Table:
 
     def shapes(self, labels: Index) -> dict[str, float]:
         k, d = int(labels.max()) + 1, self.rows.shape[1]
-        mass = np.bincount(labels, self.weights)
+        mass = np.bincount(labels, self.weights).astype(np.float64)
         means = np.array([self.weights[labels == g] @ self.rows[labels == g] / mass[g] for g in range(k)])
         scatters = np.empty((k, d, d))
         for g in range(k):
@@ -250,9 +258,9 @@ class _Table:
         empty, clear = np.full(k, np.inf), np.full(k, np.inf)
         square = ((means[:, None] - means[None]) ** 2).sum(axis=-1)
         nearest = np.argsort(square + np.diag(np.full(k, np.inf)), axis=1)[:, : min(NEAREST_GROUPS, k - 1)]
-        for g, h in {(min(g, int(h)), max(g, int(h))) for g in range(k) for h in nearest[g]}:
-            between, sure = self._between(labels, mass, means, scatters, g, h)
-            for end in (g, h):
+        for pair in sorted({(min(g, int(h)), max(g, int(h))) for g in range(k) for h in nearest[g]}):
+            between, sure = self._between(labels, mass, means, scatters, pair)
+            for end in pair:
                 empty[end], clear[end] = min(empty[end], between), min(clear[end], sure)
         numbers = (
             float(empty.min()), float(np.average(empty, weights=mass)),
@@ -265,7 +273,9 @@ class _Table:
         d = scatters.shape[1]
         parameters = (len(mass) - 1) + np.minimum(d * (d + 1) / 2, mass * d / 4).sum() + d * len(mass)
         fit = self._log_height(mass, scatters) - self._one_group_height
-        penalty = (parameters - d - min(d * (d + 1) / 2, self.total * d / 4)) * np.log(self.total) / 2 / self.total
+        penalty = (
+            (parameters - d - min(d * (d + 1) / 2, self.total * d / 4)) * np.log(self.total) / 2 / self.total
+        )
         return fit, float(penalty)
 
     @cached_property
@@ -278,15 +288,18 @@ class _Table:
         d = scatters.shape[1]
         own = scatters / mass[:, None, None]
         variance = np.maximum(np.diagonal(own, axis1=1, axis2=2), 1e-3)
-        trust = np.minimum(1.0, (d + 1.0) / mass)[:, None, None]  # derived: a covariance from few rows is unsure
+        trust = np.minimum(1.0, (d + 1.0) / mass)[
+            :, None, None
+        ]  # derived: a covariance from few rows is unsure
         held = (1 - trust) * own + trust * np.eye(d) * variance[:, None, :] + 1e-4 * np.eye(d)
         share = mass / self.total
         return float(share @ (np.log(share) - 0.5 * np.linalg.slogdet(held)[1]))
 
     def _between(
-        self, labels: Index, mass: Array, means: Array, scatters: Array, g: int, h: int
+        self, labels: Index, mass: Array, means: Array, scatters: Array, pair: tuple[int, int]
     ) -> tuple[float, float]:
-        """Log ratio of rows about the lesser mean to rows half way, on the line that tells g and h apart; and its z."""
+        """Log ratio of rows about the lesser mean to rows half way, on the line that parts two groups; and its z."""
+        g, h = pair
         d, both = self.rows.shape[1], mass[g] + mass[h]
         within = (scatters[g] + scatters[h]) / both
         within += np.diag(np.diag(within)) * min(1.0, d / both) + 1e-6 * np.eye(d)
@@ -307,7 +320,9 @@ def _agreements(field: Field, proposals: Sequence[Proposal]) -> list[dict[str, f
     parts = [np.eye(p.k)[p.labels[some]] for p in proposals]
     starts = np.cumsum([0, *(part.shape[1] for part in parts[:-1])])
     joined = np.concatenate(parts, axis=1)
-    pairs = np.add.reduceat(np.add.reduceat((joined.T @ joined) ** 2, starts, axis=0), starts, axis=1) - len(some)
+    pairs = np.add.reduceat(np.add.reduceat((joined.T @ joined) ** 2, starts, axis=0), starts, axis=1) - len(
+        some
+    )
     own, most = np.diagonal(pairs).copy(), len(some) * (len(some) - 1.0)
     chance = np.outer(own, own) / most
     rand = (pairs - chance) / np.maximum((own[:, None] + own[None]) / 2 - chance, 1e-9)
@@ -317,6 +332,8 @@ def _agreements(field: Field, proposals: Sequence[Proposal]) -> list[dict[str, f
     sides = np.array([proposal.side for proposal in proposals])
     found = []
     for row in rand:
-        near = {f"like_{s}": float(row[sides == s].max(initial=0.0)) for s in ("linkage", "mixture", "density")}
+        near = {
+            f"like_{s}": float(row[sides == s].max(initial=0.0)) for s in ("linkage", "mixture", "density")
+        }
         found.append(near | {"like_5": float(np.sort(row)[::-1][:5].mean()), "like_mean": float(row.mean())})
     return found

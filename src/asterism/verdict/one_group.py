@@ -4,7 +4,7 @@ A mixture of normal components beats one normal component on every table that is
 speaks of groups only as far as it beats one group of those kinds, too:
 
     skewed            a power transform of every column (Yeo-Johnson), normal together
-    elliptic          normal directions with a distance from the centre of any distribution: heavy tails, balls, shells
+    elliptic          normal directions with a distance from the centre of any distribution: tails, balls, shells
     even or peaked    columns, or principal directions, independent, each exp(-|x|^p) with p from 1 to 10
 
 Costs are minus log-likelihood plus half of BIC's penalty, a row; of a distance's distribution, cross-validated.
@@ -40,16 +40,19 @@ def cost_of_one_group(rows: Array, weights: Array) -> float:
         _independent(rows, share, each),
         _independent(_turned(rows, share), share, each),
     ]
-    bent = [_normal(straight, share, each), _elliptic(straight, share, each), _independent(straight, share, each)]
-    return min(*costs, *(cost - jacobian + powers * each for cost in bent))
+    bent = [
+        _normal(straight, share, each),
+        _elliptic(straight, share, each),
+        _independent(straight, share, each),
+    ]
+    return float(min(*costs, *(cost - jacobian + powers * each for cost in bent)))
 
 
 def _straightened(rows: Array, share: Array) -> tuple[Array, float, int]:
     """Columns made as normal as a power can, the mean log of how much that stretches, and how many powers."""
     out, stretched, used = np.array(rows), 0.0, 0
     for j, column in enumerate(rows.T):
-        _, power = yeojohnson(column)
-        power = float(np.clip(power, -2.0, 4.0))
+        power = float(np.clip(yeojohnson(column)[1], -2.0, 4.0))
         # The log-likelihood with the Jacobian less that without it.
         gain = yeojohnson_llf(power, column) - yeojohnson_llf(1.0, column)
         if gain > np.log(len(column)):
@@ -74,7 +77,7 @@ def _turned(rows: Array, share: Array) -> Array:
 
 def _normal(rows: Array, share: Array, each: float) -> float:
     d = rows.shape[1]
-    return 0.5 * d * (LOG_2PI + 1.0) - _whitened(rows, share)[1] + (d + d * (d + 1) / 2) * each
+    return float(0.5 * d * (LOG_2PI + 1.0) - _whitened(rows, share)[1] + (d + d * (d + 1) / 2) * each)
 
 
 def _elliptic(rows: Array, share: Array, each: float) -> float:
@@ -97,7 +100,7 @@ def _elliptic(rows: Array, share: Array, each: float) -> float:
     others = np.maximum(at - share * kernel[BINS - 1], 1e-12 * at.max()) / np.maximum(1.0 - share, 1e-12)
     log_surface = np.log(2.0) + 0.5 * d * np.log(np.pi) - gammaln(0.5 * d)
     log_density = np.log(others) - d * log_r - log_surface + log_det
-    return float(-(share @ log_density)) + (d + d * (d + 1) / 2) * each
+    return float(-(share @ log_density) + (d + d * (d + 1) / 2) * each)
 
 
 def _independent(rows: Array, share: Array, each: float) -> float:

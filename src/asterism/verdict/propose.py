@@ -1,8 +1,8 @@
 """Proposals: partitions of the rows that may be its groups. They come from three sides; one judge compares them.
 
-    linkage   single linkage that keeps sizes even: groups of any shape with gaps between them
-    mixture   normal components, and those of the best mixture brought together: convex groups, also overlapping ones
-    density   regions parted by valleys, at several scales: groups of any shape, also in noise
+linkage   single linkage that keeps sizes even: groups of any shape with gaps between them
+mixture   normal components, and those of the best mixture brought together: convex groups, also overlapping ones
+density   regions parted by valleys, at several scales: groups of any shape, also in noise
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from scipy.spatial import cKDTree
 from asterism.data.source import ArraySource
 from asterism.distances.neighbours import Neighbours
 from asterism.families.gaussian import GaussianFamily
+from asterism.methods.cells import Cell, Cells
 from asterism.methods.density_tree import SCALES, DensityTree, grow_tree, scales_of
 from asterism.methods.even_linkage import cut, join_evenly
-from asterism.methods.path import Cell, Cells, fit_path
+from asterism.methods.path import fit_path
 from asterism.methods.posterior import Mixture, shares_of
 
 Array = NDArray[np.float64]
@@ -95,7 +96,12 @@ def _mixtures(rows: Array, weights: Array, most: int) -> Cells:
 def propose(field: Field, most: int) -> list[Proposal]:
     """All distinct partitions of 1 to ``most`` groups; of equal ones that with a mixture, or the first."""
     n = len(field.near.rows)
-    everything = [Proposal("one", np.zeros(n, np.int64)), *_by_mixtures(field), *_by_linkage(field), *_by_density(field)]
+    everything = [
+        Proposal("one", np.zeros(n, np.int64)),
+        *_by_mixtures(field),
+        *_by_linkage(field),
+        *_by_density(field),
+    ]
     distinct: dict[bytes, Proposal] = {}
     for proposal in everything:
         if proposal.k <= most:
@@ -108,9 +114,11 @@ def _by_linkage(field: Field) -> Iterator[Proposal]:
     pairs, lengths = near.tree
     sizes = np.maximum(np.rint(near.weights), 1).astype(np.int64)
     runs = [(pairs, join_evenly(pairs, lengths, sizes, gini), k) for gini, k in UNEVENNESS.items()]
-    for tree in field.trees:
-        if tree.scale == SMOOTHED:
-            runs.append((tree.edges, join_evenly(tree.edges, tree.log_levels, sizes, 0.3), SMOOTHED_MOST))
+    runs += [
+        (tree.edges, join_evenly(tree.edges, tree.log_levels, sizes, 0.3), SMOOTHED_MOST)
+        for tree in field.trees
+        if tree.scale == SMOOTHED
+    ]
     for edges, order, most in runs:
         for k in range(2, min(most, int(near.weights.sum() / field.least), n - 1) + 1):
             yield Proposal("linkage", with_enough(field, cut(edges, n, order[: n - k])))

@@ -35,7 +35,7 @@ class Seen:
         number = np.cumsum(changed) - 1
         place = np.empty(len(rows), np.int64)
         place[order] = number
-        return cls(spread[changed], np.bincount(place, weights), place)
+        return cls(spread[changed], np.bincount(place, weights).astype(np.float64), place)
 
 
 def order_of_values(rows: Array, weights: Array) -> Index:
@@ -80,11 +80,12 @@ def spread_in_cells(rows: Array) -> Array:
 
 
 def principal_directions(covariance: Array, total: float) -> Array:
-    """(m, d) the directions with more spread than chance gives columns in standard units that know nothing of each other.
+    """(m, d) directions with more spread than chance gives independent columns in standard units.
 
     References
     ----------
-    1. Marchenko, Pastur (1967), Distribution of eigenvalues for some sets of random matrices. Math. USSR-Sb. 1:457-483.
+    1. Marchenko, Pastur (1967), Distribution of eigenvalues for some sets of random matrices.
+       Mathematics of the USSR-Sbornik 1:457-483.
     """
     d = len(covariance)
     values, vectors = np.linalg.eigh(covariance)

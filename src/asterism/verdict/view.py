@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource, Encoding
 from asterism.data.source import Piece, Source
+from asterism.verdict.rows import draw
+from asterism.verdict.seen import MANY_COLUMNS, principal_directions
 
 Array = NDArray[np.float64]
+COMPARED_ROWS = 4000  # convention: rows that numbers of groups are compared on
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,3 +56,18 @@ class ReducedSource(Source):
             rows[np.isnan(rows)] = 0.0
             weights = None if parts[0][1] is None else np.concatenate([w for _, w in parts if w is not None])
             yield rows @ self.axes.T, weights
+
+
+def view_of_numbers(encoded: EncodedSource) -> View:
+    """Scaled columns; principal directions where they are many."""
+    if encoded.n_columns <= MANY_COLUMNS:
+        return View(encoded.encoding)
+    drawn = draw(encoded, COMPARED_ROWS, 0)
+    z = np.nan_to_num(drawn.x)
+    share = drawn.weights / drawn.weights.sum()
+    about = z - share @ z
+    covariance = (about * share[:, None]).T @ about
+    spread = np.sqrt(np.maximum(np.diagonal(covariance), np.finfo(float).tiny))
+    unit = np.where(np.diagonal(covariance) > 0, 1.0 / spread, 0.0)
+    axes = principal_directions(covariance * np.outer(unit, unit), float(drawn.weights.sum()))
+    return View(encoded.encoding, np.ascontiguousarray(axes * unit))

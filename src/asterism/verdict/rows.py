@@ -78,27 +78,3 @@ def draw(source: Source, most: int, seed: int) -> Drawn:
 
 def _sample(most: int, seed: int, block: Block) -> RowSample:
     return RowSample.of(block, block.weights, most, seed)
-
-
-def spread_in_cells(x: Array, seed: int) -> Array:
-    """Rounded values spread evenly over the cells they were rounded to.
-
-    Lengths to a millimetre, ages in years: where many values are equal, a component can be as thin as a single value
-    and win any likelihood, and criteria see a group at every mark of the ruler. The cell of a column is the usual
-    step between its distinct values, if at most half of its values are distinct.
-
-    >>> x = spread_in_cells(np.array([[1.0, 0.31], [2.0, 0.17], [1.0, 0.55], [2.0, 0.83]]), 0)
-    >>> bool((x[:, 1] == [0.31, 0.17, 0.55, 0.83]).all()), np.rint(x[:, 0]).tolist()
-    (True, [1.0, 2.0, 1.0, 2.0])
-    """
-    # Equal rows stay equal: copies are weight, and would be taken for a group as thin as a cell.
-    distinct, copies = np.unique(x, axis=0, return_inverse=True)
-    out = distinct.copy()
-    for j, column in enumerate(distinct.T):
-        known = column[~np.isnan(column)]
-        values = np.unique(known)
-        if len(values) < 2 or 2 * len(values) > len(known):
-            continue
-        rng = np.random.default_rng([seed, j])
-        out[:, j] += rng.uniform(-0.5, 0.5, len(distinct)) * float(np.quantile(np.diff(values), 0.25))
-    return out[copies.ravel()]

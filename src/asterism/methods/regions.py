@@ -1,0 +1,81 @@
+"""Groups of any shape that are known by their rows: which group is densest at a place.
+
+Every known row j spreads its weight about itself as wide as its neighbours are near,
+
+    f_g(x) = sum over j in g near x of  w_j / h_j^d  phi(|x - x_j| / h_j),      h_j = distance to its 5th neighbour
+
+and a row belongs to group g with probability f_g / sum f. A kernel with a tail keeps places far out from being
+equally far from everything.
+
+References
+----------
+1. Breiman, Meisel, Purcell (1977), Variable kernel estimates of multivariate densities. Technometrics 19:135-144.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from scipy.special import gammaln
+
+from asterism.distances.neighbours import Neighbours
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+WIDTH_MASS = 5  # convention: rows within the width of a kernel
+NEAREST = 8  # convention: known rows that count at a place
+DEGREES = 4.0  # convention: Student's kernel, between a normal one and a heavy tail
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Known rows, their groups and the widths of their kernels."""
+
+    rows: Array  # (m, d)
+    weights: Array  # (m,)
+    labels: Index  # (m,) 0 .. k-1
+    log_widths: Array  # (m,)
+
+    @classmethod
+    def of(cls, near: Neighbours, labels: Index) -> Regions:
+        """Groups of rows whose neighbours are known."""
+        return cls(near.rows, near.weights, labels, near.log_radius(min(WIDTH_MASS, near.width)))
+
+    @property
+    def k(self) -> int:
+        """Groups."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def n_columns(self) -> int:
+        """Columns."""
+        return int(self.rows.shape[1])
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.rows)
+
+    def log_densities(self, rows: Array) -> Array:
+        """(n, k) log f_g at complete rows (n, d); minus infinity where none of a group's rows is near."""
+        d, m = self.n_columns, min(NEAREST, len(self.rows))
+        distance, index = self._tree.query(rows, k=np.arange(1, m + 1))
+        log_width = self.log_widths[index]
+        norm = gammaln((DEGREES + d) / 2) - gammaln(DEGREES / 2) - 0.5 * d * np.log(DEGREES * np.pi)
+        log_kernel = (
+            norm
+            - 0.5 * (DEGREES + d) * np.log1p((distance / np.exp(log_width)) ** 2 / DEGREES)
+            - d * log_width
+            + np.log(self.weights[index] / self.weights.sum())
+        )
+        out = np.full((len(rows), self.k), -np.inf)
+        at = np.repeat(np.arange(len(rows)), m)
+        np.logaddexp.at(out, (at, self.labels[index].ravel()), log_kernel.ravel())
+        return out
+
+    def reordered(self, order: Index) -> Regions:
+        """The same with group ``order[0]`` first."""
+        return Regions(self.rows, self.weights, np.argsort(order)[self.labels], self.log_widths)

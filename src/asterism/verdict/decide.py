@@ -1,0 +1,77 @@
+"""One decision: the proposal that the judge expects most of, what else it could be, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from asterism.verdict.evidence import measure
+from asterism.verdict.judge import judge
+from asterism.verdict.propose import MOST_COMPONENTS, Field, Proposal, propose
+from asterism.verdict.seen import Seen
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+NEARLY = 0.05  # convention: a proposal expected to be worse by less than this is an answer, too
+MOST_GROUPS = 60  # convention: numbers tried where none are given
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """The groups of some rows."""
+
+    found: int  # groups of the best proposal of any number
+    proposal: Proposal  # the best of the numbers allowed
+    seen: Seen
+    field: Field
+    score: float  # adjusted Rand index expected of the best proposal
+    confidence: float  # how often such a number is right
+    other: Proposal | None  # the best of another number, where that is nearly as good
+    depth: float  # evidence of the weakest valley between groups, above 1: clear; 0 for one group
+
+    @property
+    def k(self) -> int:
+        """Groups."""
+        return self.proposal.k
+
+
+def decide(rows: Array, weights: Array, allowed: Collection[int] | None = None) -> Decision:
+    """The groups of complete rows (n, d), columns in standard units; of any number if none are given."""
+    seen = Seen.of(rows, weights)
+    most = MOST_GROUPS if allowed is None else max(allowed)
+    field = Field.of(seen.rows, seen.weights, max(most, min(MOST_COMPONENTS, 2 * most)))
+    proposals = propose(field, max(most, 2))
+    names, evidence = measure(field, proposals)
+    ours = judge()
+    ks = np.array([proposal.k for proposal in proposals])
+    scores = ours.scores(names, evidence) - np.where(ks > 1, ours.lead, 0.0)
+    best = int(scores.argmax())
+    found = int(ks[best])
+    others = np.flatnonzero(ks != found)
+    lead = float(scores[best] - scores[others].max()) if len(others) else 1.0
+    other = proposals[int(others[scores[others].argmax()])] if len(others) and lead < NEARLY else None
+    possible = np.isin(ks, list(allowed)) if allowed is not None else np.ones(len(ks), bool)
+    if possible.any():
+        proposal = proposals[int(np.where(possible, scores, -np.inf).argmax())]
+    else:
+        proposal = _of_number(field, min(allowed or {1}, key=lambda k: (abs(k - found), k)))
+    depth = float(np.expm1(evidence[best, names.index("cut_deepest")])) if found > 1 else 0.0
+    return Decision(
+        found, proposal, seen, field, float(scores[best]),
+        ours.confidence(float(scores[best]), lead, found == 1), other, depth,
+    )  # fmt: skip
+
+
+def _of_number(field: Field, k: int) -> Proposal:
+    """A number that no proposal has: the nearest mixture, or linkage."""
+    from asterism.methods.even_linkage import cut, join_evenly
+    from asterism.verdict.propose import in_order
+
+    pairs, lengths = field.near.tree
+    sizes = np.maximum(np.rint(field.near.weights), 1).astype(np.int64)
+    n = len(field.near.rows)
+    order = join_evenly(pairs, lengths, sizes, 0.1)
+    return Proposal("linkage", in_order(cut(pairs, n, order[: n - min(k, n)])))
