@@ -85,7 +85,9 @@ def test_components_that_share_a_covariance_reach_their_log_likelihood(seed: int
     rows = rng.standard_normal((40, d)) @ rng.standard_normal((d, d)) + labels[:, None]
     centred = rows - np.average(rows, axis=0, weights=w)
     root = np.linalg.cholesky((centred * w[:, None]).T @ centred / w.sum())
-    z = np.linalg.solve(root, centred.T).T  # round to the last bits: components may be a thousand times thinner
+    z = np.linalg.solve(
+        root, centred.T
+    ).T  # round to the last bits: components may be a thousand times thinner
     means = np.array([np.average(z[labels == c], axis=0, weights=w[labels == c]) for c in range(k)])
     about = z - means[labels]
     within = (about * w[:, None]).T @ about / w.sum() + THINNEST * np.eye(d)

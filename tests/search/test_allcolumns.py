@@ -40,7 +40,7 @@ def same_groups(a: np.ndarray, b: np.ndarray) -> bool:
 def test_groups_that_no_principal_direction_shows_are_found_in_all_columns():
     x, truth = hidden_groups()
     source = ArraySource(x)
-    plan = plan_for(source, encoded(x), "auto", 0)
+    plan = plan_for(source, encoded(x), "auto")
     assert choose_k(plan.view.of(source), k=KS, criteria=["bic"], random_state=0).k == 1
     found = asterism.find(x, k=KS)
     assert found.k == 3

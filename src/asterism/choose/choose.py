@@ -148,6 +148,8 @@ def choose_in_view(source: Source, view: View, question: Question) -> Choice:
     """The verdict on rows of numbers, as a view shows them."""
     seen = view.of(source)
     drawn = draw(seen, COMPARED_ROWS, SAMPLE_SEED)
+    if len(np.unique(drawn.x, axis=0)) == 1:
+        return _equal_rows(seen, view)
     rows = filled(drawn)
     allowed = _allowed(question.ks, drawn)
     walk = (allowed is None or 1 in allowed) and walks(seen, reduce(seen, ColumnMoments.of).variance)
@@ -161,8 +163,8 @@ def choose_in_view(source: Source, view: View, question: Question) -> Choice:
         labels, group_of, structure = fitted.labels, np.arange(k), None
     else:
         fitted, group_of, structure = _model_of(decision, seen, drawn, question)
-        labels = map_rows(seen, partial(_group_labels, fitted, group_of))
-    labels, group_of = _heaviest_first(seen, labels, group_of, k)
+        labels = map_rows(seen, partial(group_labels, fitted, group_of))
+    labels, group_of = heaviest_first(seen, labels, group_of, k)
     if isinstance(fitted, Regions):
         fitted = fitted.reordered(np.argsort(group_of))
         group_of = np.arange(k)
@@ -170,6 +172,16 @@ def choose_in_view(source: Source, view: View, question: Question) -> Choice:
         k=k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=table, picks=picks,
         structure=structure, components=len(group_of), group_of=group_of, model=fitted, labels=labels,
         alternative=verdict.alternative, view=view,
+    )  # fmt: skip
+
+
+def _equal_rows(seen: Source, view: View) -> Choice:
+    one = fit_mixture(seen, GaussianFamily("EII"), 1, Settings()).mixture
+    labels = map_rows(seen, lambda block: np.where(block.weights > 0, 0, -1).astype(np.int32))
+    said = "All rows are equal."
+    return Choice(
+        k=1, confidence=1.0, reasons=(said,), verdict=f"There are no groups. {said}", table=Table([{"k": 1}]),
+        picks={}, structure="EII", components=1, group_of=np.zeros(1, np.int64), model=one, labels=labels, view=view,
     )  # fmt: skip
 
 
@@ -198,7 +210,7 @@ def _model_of(
         return Regions.of(decision.field.near, proposal.labels), np.arange(decision.k), None
     mixture = proposal.mixture
     if not drawn.whole or np.isnan(drawn.x).any():
-        mixture = _on_whole(seen, mixture)
+        mixture = fit_on_whole(seen, mixture)
     return mixture, proposal.group_of, mixture.family.name
 
 
@@ -212,9 +224,9 @@ def _choose_family(source: Source, compared: Compared, question: Question) -> Ch
     table, picks = measured(rows, cells, best, replace(question, ks=ks))
     verdict = judge_family(Evidence(tuple(ks), picks, best.k, None if drawn.whole else len(drawn.x)))
     cell = min((cell for cell in cells.values() if cell.k == verdict.k), key=lambda cell: cell.bic)
-    fitted = cell.mixture if drawn.whole else _on_whole(source, cell.mixture)
-    labels = map_rows(source, partial(_group_labels, fitted, np.arange(cell.k)))
-    labels, group_of = _heaviest_first(source, labels, np.arange(cell.k), cell.k)
+    fitted = cell.mixture if drawn.whole else fit_on_whole(source, cell.mixture)
+    labels = map_rows(source, partial(group_labels, fitted, np.arange(cell.k)))
+    labels, group_of = heaviest_first(source, labels, np.arange(cell.k), cell.k)
     return Choice(
         k=verdict.k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=table,
         picks=picks, structure=cell.structure, components=cell.k, group_of=group_of, model=fitted, labels=labels,
@@ -309,14 +321,14 @@ def _cells(drawn: Drawn, compared: Compared, ks: list[int]) -> Cells:
 # --- the whole table --------------------------------------------------------------------------------------------
 
 
-def _on_whole(source: Source, mixture: Mixture) -> Mixture:
+def fit_on_whole(source: Source, mixture: Mixture) -> Mixture:
     """The mixture of a sample, fitted on to the whole table."""
     start = MixtureModel(mixture.weights, mixture.params)
     model = iterate(EM(mixture.family), source, [start], max_iter=STEPS)[0].model
     return replace(mixture, weights=model.weights, params=model.params)
 
 
-def _group_labels(mixture: Mixture | Regions, group_of: NDArray[np.int64], block: Block) -> NDArray[np.int32]:
+def group_labels(mixture: Mixture | Regions, group_of: NDArray[np.int64], block: Block) -> NDArray[np.int32]:
     """Labels of groups: shares of components of one group add up before the likeliest is taken."""
     if isinstance(mixture, Regions):
         rows = np.where(np.isfinite(block.rows), block.rows, 0.0)
@@ -328,7 +340,7 @@ def _group_labels(mixture: Mixture | Regions, group_of: NDArray[np.int64], block
     return np.concatenate(parts).astype(np.int32)
 
 
-def _heaviest_first(
+def heaviest_first(
     source: Source, labels: NDArray[np.int32], group_of: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     weights: Array = map_rows(source, lambda block: block.weights)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from asterism.data.memory import parse_bytes
 from asterism.data.source import Source
 from asterism.engines.gather import Gather, Visit
-from asterism.engines.progress import Progress
+from asterism.engines.progress import Clock, Event, Progress
 from asterism.engines.threads import ThreadEngine
 from asterism.errors import ParameterError
 
@@ -92,3 +92,26 @@ def engine(
         yield settings
     finally:
         _current.reset(token)
+
+
+@dataclass
+class Stages:
+    """Progress of a job that is no loop: stages one after another."""
+
+    job: str
+    count: int
+    step: int = 0
+    clock: Clock = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.clock = Clock(self.count)
+
+    def done(self) -> None:
+        """One more stage is finished."""
+        self.step += 1
+        report, elapsed = current().progress, self.clock.elapsed()
+        if report:
+            left = self.clock.left(self.step, elapsed)
+            report(
+                Event(self.job, self.step, self.count, float("nan"), self.count - self.step, elapsed, left)
+            )

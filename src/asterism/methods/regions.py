@@ -43,7 +43,13 @@ class Regions:
     @classmethod
     def of(cls, near: Neighbours, labels: Index) -> Regions:
         """Groups of rows whose neighbours are known."""
-        return cls(near.rows, near.weights, labels, near.log_radius(min(WIDTH_MASS, near.width)))
+        widths = near.log_radius(min(WIDTH_MASS, near.width))
+        other = labels[near.indices] != labels[:, None]
+        first = other.argmax(axis=1)
+        rows = np.arange(len(labels))
+        # No kernel reaches far into another group: every known row lies in its own.
+        border = np.where(other[rows, first], np.log(near.distances[rows, first] / 2.0), np.inf)
+        return cls(near.rows, near.weights, labels, np.minimum(widths, border))
 
     @property
     def k(self) -> int:

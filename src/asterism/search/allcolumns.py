@@ -12,17 +12,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from asterism.choose.choose import Choice
+from asterism.choose.choose import Choice, fit_on_whole, group_labels, heaviest_first
 from asterism.choose.families import rows_enough
 from asterism.choose.tabulate import Question, measured
 from asterism.choose.valley import SURE, groups_by_valleys
 from asterism.data.encode import EncodedSource
 from asterism.data.source import ArraySource, Source
 from asterism.engines.context import current, engine
-from asterism.engines.reduce import reduce
+from asterism.engines.reduce import map_rows, reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import CollapsedComponentWarning, NotConvergedWarning
 from asterism.families.gaussian import GaussianFamily
@@ -62,6 +63,9 @@ def in_all_columns(encoded: EncodedSource, ks: Sequence[int], seed: int) -> Choi
             return None
         question = Question(ks, frozenset({"bic", "icl"}), seed=seed)
         criteria, picks = measured(rows, cells, best, question)
+        mixture = best.mixture if drawn.whole else fit_on_whole(encoded, best.mixture)
+        labels = map_rows(encoded, partial(group_labels, mixture, np.arange(best.k)))
+        labels, group_of = heaviest_first(encoded, labels, np.arange(best.k), best.k)
     said = (
         "In all columns there are clearly fewer rows between every two of them than within them.",
         "BIC and ICL agree.",
@@ -69,8 +73,8 @@ def in_all_columns(encoded: EncodedSource, ks: Sequence[int], seed: int) -> Choi
     text = f"{best.k} groups (confidence {RIGHT:.0%}). {' '.join(said)}"
     return Choice(
         k=best.k, confidence=RIGHT, reasons=said, verdict=text, table=criteria, picks=picks,
-        structure=best.structure, components=best.k, group_of=np.arange(best.k), model=best.mixture,
-        labels=np.zeros(0, np.int32), view=View(encoded.encoding),
+        structure=best.structure, components=best.k, group_of=group_of, model=mixture, labels=labels,
+        view=View(encoded.encoding),
     )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ class Plan:
         return replace(self, view=View(self.view.encoding), said=said)
 
 
-def plan_for(source: Source, encoded: EncodedSource, method: str, seed: int) -> Plan:
+def plan_for(source: Source, encoded: EncodedSource, method: str) -> Plan:
     """The plan of a table: its kinds of column and its shape decide."""
     numeric = all(column.kind == "numeric" for column in source.columns)
     d = encoded.n_columns

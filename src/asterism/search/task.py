@@ -53,7 +53,7 @@ def task_of(
     encoded = EncodedSource(used, standard_encoding(used, scale=scale))
     settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}
     ks = numbers_to_try(k, encoded)
-    plan = plan_for(used, encoded, method, seed)
+    plan = plan_for(used, encoded, method)
     return Task(source, used, encoded, holes, ks, k is not None, plan, settings)
 
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism.engines.context import Stages
+from asterism.methods.even_linkage import cut, join_evenly
 from asterism.verdict.evidence import measure
 from asterism.verdict.judge import judge
-from asterism.verdict.propose import MOST_COMPONENTS, Field, Proposal, propose
+from asterism.verdict.propose import MOST_COMPONENTS, Field, Proposal, in_order, propose
 from asterism.verdict.seen import Seen
 
 Array = NDArray[np.float64]
@@ -40,11 +42,15 @@ class Decision:
 
 def decide(rows: Array, weights: Array, allowed: Collection[int] | None = None) -> Decision:
     """The groups of complete rows (n, d), columns in standard units; of any number if none are given."""
+    stages = Stages("groups", 3)
     seen = Seen.of(rows, weights)
     most = MOST_GROUPS if allowed is None else max(allowed)
     field = Field.of(seen.rows, seen.weights, max(most, min(MOST_COMPONENTS, 2 * most)))
+    stages.done()
     proposals = propose(field, max(most, 2))
+    stages.done()
     names, evidence = measure(field, proposals)
+    stages.done()
     ours = judge()
     ks = np.array([proposal.k for proposal in proposals])
     scores = ours.scores(names, evidence) - np.where(ks > 1, ours.lead, 0.0)
@@ -67,9 +73,6 @@ def decide(rows: Array, weights: Array, allowed: Collection[int] | None = None) 
 
 def _of_number(field: Field, k: int) -> Proposal:
     """A number that no proposal has: the nearest mixture, or linkage."""
-    from asterism.methods.even_linkage import cut, join_evenly
-    from asterism.verdict.propose import in_order
-
     pairs, lengths = field.near.tree
     sizes = np.maximum(np.rint(field.near.weights), 1).astype(np.int64)
     n = len(field.near.rows)

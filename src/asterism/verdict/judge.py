@@ -3,8 +3,8 @@
     score = b + v' tanh(a + W' z),      z = evidence in units of what is usual over tables
 
 the mean of several such functions. Their numbers are measured: fitted to the adjusted Rand index of proposals over
-tables whose groups are known (``bench/train_judge.py`` draws them, fits and writes ``judge.json``). They are smooth, so
-that a table that hardly changes hardly changes a score. A single group is a proposal like any other.
+tables whose groups are known (``bench/train_judge.py`` draws them, fits and writes ``judge.json``). They are smooth:
+a table that hardly changes hardly changes a score. A single group is a proposal like any other.
 
 Confidence is a frequency: how often, of tables that were not fitted to, the number of groups was right when the best
 score and its lead over the best proposal of another number were as they are here.

@@ -29,7 +29,13 @@ Index = NDArray[np.int64]
 UNEVENNESS = {0.1: 15, 0.3: 60, 0.5: 15}  # convention: Gini thresholds, and the most clusters of each
 SMOOTHED, SMOOTHED_MOST = 5, 20  # convention: mass of the radii that edges are held to, against noise
 CLEARNESS = (0.5, 0.7, 1.0, 1.5)  # convention: evidence from which on a valley parts
-STRUCTURES = ("VVV", "VVI", "EEE", "EII")  # convention: own, own axes, common covariances, and round groups
+STRUCTURES = (
+    "VVV",
+    "VVI",
+    "EEE",
+    "VII",
+    "EII",
+)  # convention: own, own along the columns, common, and round ones
 MOST_COMPONENTS = 60
 PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
 ROWS_A_PARAMETER = 2.5  # convention
@@ -80,7 +86,7 @@ def _mixtures(rows: Array, weights: Array, most: int) -> Cells:
     n, d = rows.shape
 
     def within(name: str, k: int) -> bool:
-        spread = {"VVV": k * d * (d + 1) / 2, "EEE": d * (d + 1) / 2, "VVI": k * d, "EII": 1}[name]
+        spread = {"VVV": k * d * (d + 1) / 2, "EEE": d * (d + 1) / 2, "VVI": k * d, "VII": k, "EII": 1}[name]
         return k == 1 or k * (d + 1) - 1 + spread <= n / ROWS_A_PARAMETER
 
     return fit_path(
@@ -94,7 +100,7 @@ def _mixtures(rows: Array, weights: Array, most: int) -> Cells:
 
 
 def propose(field: Field, most: int) -> list[Proposal]:
-    """All distinct partitions of 1 to ``most`` groups; of equal ones that with a mixture, or the first."""
+    """All distinct partitions into 1 to ``most`` groups of enough weight; of equal ones that with a mixture."""
     n = len(field.near.rows)
     everything = [
         Proposal("one", np.zeros(n, np.int64)),
@@ -104,7 +110,8 @@ def propose(field: Field, most: int) -> list[Proposal]:
     ]
     distinct: dict[bytes, Proposal] = {}
     for proposal in everything:
-        if proposal.k <= most:
+        enough = proposal.k == 1 or np.bincount(proposal.labels, field.near.weights).min() >= field.least
+        if proposal.k <= most and enough:
             distinct.setdefault(proposal.labels.astype(np.int32).tobytes(), proposal)
     return list(distinct.values())
 
@@ -127,14 +134,12 @@ def _by_linkage(field: Field) -> Iterator[Proposal]:
 def _by_mixtures(field: Field) -> Iterator[Proposal]:
     rows = ArraySource(field.near.rows, field.near.weights)
     cells = sorted(field.cells.values(), key=lambda cell: cell.bic)
-    for rank, cell in enumerate(cells):
-        if cell.k == 1:
-            continue
-        shares = shares_of(cell.mixture, rows)
+    several = [(cell, shares_of(cell.mixture, rows)) for cell in cells if cell.k > 1]
+    for cell, shares in several:
         yield _proposed(cell.mixture, shares, np.arange(cell.k))
-        if rank < MERGED_MIXTURES:
-            for group_of in _brought_together(shares, field.near.weights):
-                yield _proposed(cell.mixture, shares, group_of)
+    for cell, shares in several[:MERGED_MIXTURES]:
+        for group_of in _brought_together(shares, field.near.weights):
+            yield _proposed(cell.mixture, shares, group_of)
 
 
 def _proposed(mixture: Mixture, shares: Array, group_of: Index) -> Proposal:
