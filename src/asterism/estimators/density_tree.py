@@ -175,7 +175,7 @@ def _real(value: Any) -> bool:
 
 
 def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
 
 
 def _sampled(rows: Array, weights: Array, m: int) -> tuple[Array, Array]:

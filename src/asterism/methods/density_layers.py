@@ -7,8 +7,8 @@ each joins two layers, so k groups make k - 1 layers above them. A row of a grou
 
 above the first saddle that leads out of its group: 1 at the peak, 0 at the saddle and below.
 
-A new row is joined as the tree joins rows: with the nearest row within its radius that is at least as dense as itself,
-or, if there is none, with the nearest row. A row that is known already stays where it is.
+A new row is joined as the tree joins rows: with the nearest row within its radius that is at least as dense as
+itself, or, if there is none, with the nearest row. A row that is known already stays where it is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
 from scipy.spatial import cKDTree
 
 from asterism.distances.neighbours import Neighbours
@@ -36,7 +35,7 @@ class Layer(NamedTuple):
     """A group, or what two layers make together."""
 
     parent: int  # place in the list of layers; -1: none, it is the whole table
-    children: tuple[int, ...]  # places of the two it falls into; none: it is a group
+    children: tuple[int, ...]  # places of the two it falls into, the heavier first; none: it is a group
     size: float  # weight of its rows
     evidence: float  # of the valley between its children; 0 for a group
     log_level: float  # log radius at the saddle between its children, or at the peak of a group
@@ -87,7 +86,8 @@ def layers_of(tree: DensityTree, weights: Array, evidence: float) -> Layers:
         level = float(tree.log_levels[valley.merge])
         a, b = (int(labels[row]) for row in tree.edges[valley.merge])
         saddles[[a, b]] = np.minimum(saddles[[a, b]], level)
-        children = (top[a], top[b]) if layers[top[a]].size >= layers[top[b]].size else (top[b], top[a])
+        heavier, lighter = sorted((top[a], top[b]), key=lambda place: (-layers[place].size, place))
+        children = heavier, lighter
         size = sum(layers[child].size for child in children)
         for child in children:
             layers[child] = layers[child]._replace(parent=len(layers))
@@ -115,7 +115,7 @@ def distinct(rows: Array, weights: Array) -> tuple[Array, Array]:
     rows, place = np.unique(rows, axis=0, return_inverse=True)
     # Sums must not depend on the order of the table either.
     order = np.lexsort((weights, place.ravel()))
-    return rows, np.bincount(place.ravel()[order], weights[order])
+    return rows, np.bincount(place.ravel()[order], weights[order]).astype(np.float64)
 
 
 def neighbours_of(rows: Array, weights: Array, mass: float) -> Neighbours:
@@ -149,7 +149,7 @@ class Known:
         """Groups (n,) and strengths (n,) of rows (n, d)."""
         known = self.near
         m = min(known.width + 1, len(known.rows))
-        distances, indices = self._search_tree.query(rows, k=np.arange(1, m + 1))
+        distances, indices = map(np.asarray, self._search_tree.query(rows, k=np.arange(1, m + 1)))
         shortest = float(known.distances.min())
         mass = np.cumsum(known.weights[indices], axis=1)
         place = np.minimum((mass < self.tree.scale - 1e-9).sum(axis=1), m - 1)
