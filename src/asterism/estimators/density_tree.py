@@ -32,12 +32,12 @@ class DensityTree(ClusterMixin, BaseEstimator):
     ----------
     scale : "auto" or int, default "auto"
         Weight of the neighbours that the density of a row is taken from; small sees small groups, large is sure of
-        large ones. "auto": of 3, 5, 8, .. 200 (a quarter of the rows at most) the one at which the evidence of all
+        large ones. "auto": of 3, 5, 8, .. 200 (a quarter of the distinct rows at most) the one at which the evidence of all
         clear valleys exceeds ``evidence`` by most in sum; without a clear valley, the largest.
     evidence : float, default 1.0
         How clear a valley must be to part groups. At 1, one table without groups in a hundred has such a valley.
     min_size : "auto" or number, default "auto"
-        Least weight of a group. "auto": a quarter of the root of that of the table, 4 at least.
+        Least weight of a group. "auto": that of √n / 4 of the n distinct rows, 4 at least.
     max_rows : int or None, default 20_000
         Distinct rows of which the tree is made: of more, a sample, with a warning. None: of all.
     noise : bool, default False
@@ -57,9 +57,9 @@ class DensityTree(ClusterMixin, BaseEstimator):
     Notes
     -----
     Method: polythetic, hard, hierarchical. Distances add up columns as they are: standardise first if their units
-    differ. Missing cells are refused. Weight w is w copies of a row: weights that add up to 1 are a table of one row.
-    Where half of the rows or more repeat others, distances below the usual one between distinct rows are not seen:
-    rounding makes no groups. The order of rows does not matter.
+    differ. Missing cells are refused. Weight w is w copies of a row, and copies are no evidence: equal rows are one row
+    of their common weight, only ratios of weights matter, and distances below the usual one between distinct rows
+    are not seen where weights differ. Rounding makes no groups. The order of rows does not matter.
 
     Examples
     --------
