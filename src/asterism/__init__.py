@@ -19,6 +19,7 @@ _HOME = {
     "KMeans": "asterism.estimators.kmeans",
     "AgglomerativeClustering": "asterism.estimators.agglomerative",
     "DivisiveClustering": "asterism.estimators.divisive",
+    "DensityTree": "asterism.estimators.density_tree",
     "KDTreeClustering": "asterism.estimators.kdtree",
     "SoftKMeans": "asterism.estimators.softkmeans",
     "KMedoids": "asterism.estimators.kmedoids",
@@ -46,7 +47,7 @@ _HOME = {
 
 __all__ = [  # noqa: RUF022  classes, then functions
     "AgglomerativeClustering", "AutoAssociativeNetwork", "BernoulliMixture",
-    "CategoricalMixture", "DivisiveClustering", "FastICA",
+    "CategoricalMixture", "DensityTree", "DivisiveClustering", "FastICA",
     "GaussianMixture", "KDTreeClustering", "KMeans", "KMedoids", "KernelPCA", "MixedMixture", "Mixture",
     "MultinomialMixture", "PCA", "PoissonMixture", "PrincipalCurve",
     "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from asterism.engines.context import engine as engine
     from asterism.estimators.agglomerative import AgglomerativeClustering as AgglomerativeClustering
     from asterism.estimators.curve import PrincipalCurve as PrincipalCurve
+    from asterism.estimators.density_tree import DensityTree as DensityTree
     from asterism.estimators.divisive import DivisiveClustering as DivisiveClustering
     from asterism.estimators.families import BernoulliMixture as BernoulliMixture
     from asterism.estimators.families import MultinomialMixture as MultinomialMixture

@@ -10,6 +10,7 @@ from asterism import (
     PCA,
     AgglomerativeClustering,
     AutoAssociativeNetwork,
+    DensityTree,
     DivisiveClustering,
     FastICA,
     GaussianMixture,
@@ -52,6 +53,8 @@ ESTIMATORS = [
     AgglomerativeClustering(2, linkage="average"),
     DivisiveClustering(2),
     KDTreeClustering(3),
+    DensityTree(),
+    DensityTree(5, evidence=0.8, noise=True),
 ]
 
 

@@ -343,6 +343,7 @@ def group_labels(mixture: Mixture | Regions, group_of: NDArray[np.int64], block:
 def heaviest_first(
     source: Source, labels: NDArray[np.int32], group_of: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Labels and components with the heaviest group first; -1 for absent rows."""
     weights: Array = map_rows(source, lambda block: block.weights)
     mass = np.bincount(labels, weights, k)
     new = np.empty(k, np.int64)

@@ -12,8 +12,13 @@ dimensions, at mass k:
 
 The lesser side counts. Without a valley, prominence is a maximum over about n / k independent places and grows with
 sqrt(2 log(n / k)); contrast shrinks with the size of a region from two dimensions up, where a long border has a way
+<<<<<<< HEAD
 round. ``expected_prominence`` and ``expected_contrast`` are 99% points of both over tables without groups: a valley
 is clear where ``evidence``, the greater of the two ratios, is above 1.
+=======
+round. ``expected_prominence`` and ``expected_contrast`` are 99% points of both over tables without groups, so a
+valley is clear where ``evidence``, the greater of the two ratios, is above 1.
+>>>>>>> dtree
 
 References
 ----------
@@ -80,6 +85,8 @@ def grow_tree(near: Neighbours, scale: int, least: float) -> DensityTree:
     """The tree at a scale; valleys are those of regions of at least ``least`` weight."""
     n = len(near.rows)
     log_radius = near.log_radius(scale)
+    if n == 1:
+        return DensityTree(scale, log_radius, np.empty((0, 2), np.int64), np.empty(0), ())
     a, b, length = near.edges(min(max(scale, 8), EDGES))
     levels = np.maximum(np.maximum(log_radius[a], log_radius[b]), np.log(length))
     # Of equal levels the shorter edge; an edge of weight 0 would be none to SciPy.
@@ -100,6 +107,11 @@ def grow_tree(near: Neighbours, scale: int, least: float) -> DensityTree:
 def scales_of(n: float) -> list[int]:
     """Scales for so many rows: a quarter of them at most."""
     return [k for k in SCALES if k <= max(n / 4.0, 3.0)]
+
+
+def least_size(total: float) -> float:
+    """Least weight of a group worth a name in a table of this weight."""
+    return float(max(4.0, np.ceil(total**0.5 / 4.0)))  # convention
 
 
 def _merges(edges: Index, weights: Array, least: float) -> list[tuple[int, Index, Index]]:
