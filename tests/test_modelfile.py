@@ -28,8 +28,8 @@ from asterism.families.product import ProductFamily
 from asterism.families.student import StudentFamily
 from asterism.groups.judges import MixtureJudge
 from asterism.groups.model import GroupModel
-from asterism.verdict.view import View
 from asterism.methods.mixture import Settings, fit_mixture
+from asterism.verdict.view import View
 
 RNG = np.random.default_rng(0)
 NUMBERS = np.vstack([RNG.normal(5 * g, 1 + g, (50, 3)) for g in range(2)])

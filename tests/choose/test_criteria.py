@@ -18,13 +18,13 @@ from asterism.choose.elbow import knee, second_differences
 from asterism.choose.gap import gap_statistic
 from asterism.choose.merge import merged_by_entropy
 from asterism.choose.null import Steps, dip_chance, dip_test
-from asterism.verdict.rows import Rows
 from asterism.choose.stability import by_kmeans, stability
 from asterism.choose.valley import groups_by_valleys, valley_between
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
 from asterism.families.gaussian import GaussianFamily
 from asterism.methods.path import fit_path
+from asterism.verdict.rows import Rows
 
 
 def rows(x):

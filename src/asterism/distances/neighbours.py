@@ -24,13 +24,7 @@ from asterism import _core
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-<<<<<<< HEAD
-SHORTEST = (
-    1e-12  # convention: rows in units of their spread are never nearer than this, so that logarithms exist
-)
-=======
 SHORTEST = 1e-12  # convention: least distance, in units of the spread of rows, so that logarithms exist
->>>>>>> dtree
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +39,8 @@ class Neighbours:
     @classmethod
     def of(cls, rows: Array, weights: Array, most: int) -> Neighbours:
         """With ``most`` neighbours of each row, or all there are."""
-<<<<<<< HEAD
-        distances, indices = cKDTree(rows).query(rows, k=min(most, len(rows) - 1) + 1)
-=======
         places = np.arange(1, min(most, len(rows) - 1) + 2)  # an array, or a single place has no axis
         distances, indices = cKDTree(rows).query(rows, k=places)
->>>>>>> dtree
         return cls(rows, weights, np.maximum(distances, SHORTEST), np.asarray(indices, np.int64))
 
     @property
@@ -60,14 +50,8 @@ class Neighbours:
 
     def log_radius(self, mass: float) -> Array:
         """(n,) log distance within which other rows of this weight lie; of the last neighbour known, at most."""
-<<<<<<< HEAD
-        others = (
-            np.cumsum(self.weights[self.indices], axis=1) - 1.0
-        )  # a row of weight 3 has two copies beside it
-=======
         # A row of weight 3 has two copies beside it.
         others = np.cumsum(self.weights[self.indices], axis=1) - 1.0
->>>>>>> dtree
         place = np.minimum((others < mass - 1e-9).sum(axis=1), self.width)
         return np.asarray(np.log(self.distances[np.arange(len(self.rows)), place]))
 

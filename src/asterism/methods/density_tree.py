@@ -12,13 +12,8 @@ dimensions, at mass k:
 
 The lesser side counts. Without a valley, prominence is a maximum over about n / k independent places and grows with
 sqrt(2 log(n / k)); contrast shrinks with the size of a region from two dimensions up, where a long border has a way
-<<<<<<< HEAD
-round. ``expected_prominence`` and ``expected_contrast`` are 99% points of both over tables without groups: a valley
-is clear where ``evidence``, the greater of the two ratios, is above 1.
-=======
 round. ``expected_prominence`` and ``expected_contrast`` are 99% points of both over tables without groups, so a
 valley is clear where ``evidence``, the greater of the two ratios, is above 1.
->>>>>>> dtree
 
 References
 ----------

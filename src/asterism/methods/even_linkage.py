@@ -30,19 +30,11 @@ def join_evenly(pairs: Index, lengths: Array, sizes: Index, most_uneven: float) 
 
     ``sizes`` (n,) are those of the rows, whole numbers; with ``most_uneven`` = 1 it is single linkage.
 
-<<<<<<< HEAD
-    >>> pairs, lengths = np.array([[0, 1], [2, 3], [1, 2], [3, 4]]), np.array([1.0, 1.5, 2.0, 9.0])
-    >>> join_evenly(pairs, lengths, np.ones(5, int), 1.0).tolist()
-    [0, 1, 2, 3]
-    >>> join_evenly(pairs, lengths, np.ones(5, int), 0.1).tolist()
-    [0, 1, 3, 2]
-=======
     >>> pairs, lengths = np.array([[0, 1], [1, 2], [2, 3], [3, 4]]), np.array([1.0, 2.0, 1.5, 9.0])
     >>> join_evenly(pairs, lengths, np.ones(5, int), 1.0).tolist()
     [0, 2, 1, 3]
     >>> join_evenly(pairs, lengths, np.ones(5, int), 0.1).tolist()  # row 4 before the two pairs join
     [0, 2, 3, 1]
->>>>>>> dtree
     """
     by_length = np.lexsort((np.arange(len(lengths)), lengths))
     clusters = _Clusters(pairs[by_length], sizes)
