@@ -3,7 +3,7 @@
 A group is a region where rows gather, of any shape, with clearly fewer rows between it and the next; where groups
 overlap, it is one of the distributions that rows were drawn from, or a published class. Generated tables come from a
 seed that draws sizes, places and widths too. Tables are of two halves: ``older`` ones were there while the rule of
-the verdict was sought, ``fresh`` ones (``bench/choose_fresh.py``, once it is there) were written after it was fixed.
+the verdict was sought, ``fresh`` ones (``bench/choose_fresh.py``) were written after it was fixed.
 """
 
 from __future__ import annotations

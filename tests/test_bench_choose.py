@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 from sklearn.metrics import adjusted_rand_score
 
 pytest.importorskip("bench")
@@ -41,6 +42,8 @@ def test_there_are_as_many_tables_of_each_kind_as_the_benchmark_promises() -> No
     assert kinds["wide"] >= 33
     assert kinds["none"] >= 85
     assert set(kinds) < set(KINDS)
+    fresh = Counter(recipe.kind for recipe in recipes() if recipe.half == "fresh")
+    assert fresh == {"shape": 80, "round": 21, "noise": 13, "wide": 22, "none": 50}
     names = [recipe.name for recipe in recipes()]
     assert len(set(names)) == len(names)
     with pytest.raises(ValueError, match="there already"):
@@ -88,8 +91,45 @@ def test_a_classic_table_has_its_groups_columns_and_share_of_noise(
         assert np.mean(table.labels == 0) == pytest.approx(noise, abs=0.005)
 
 
+@pytest.mark.parametrize(
+    ("name", "k", "columns", "noise"),
+    [
+        ("gears 2 and axles", 4, 2, (0.0, 0.0)),
+        ("river with 4 islands", 5, 2, (0.0, 0.0)),
+        ("islands 9 in noise, large", 9, 2, (0.2, 0.3)),
+        ("snakes 5 in noise, large", 5, 2, (0.15, 0.25)),
+        ("helix around a rod", 2, 3, (0.0, 0.0)),
+        ("families of three, 4", 12, 2, (0.0, 0.0)),
+        ("noise thinning, five round", 5, 2, (0.2, 0.2)),
+        ("wide 45, markers", 5, 45, (0.0, 0.0)),
+        ("wide 36, pictures", 6, 36, (0.0, 0.0)),
+    ],
+)
+def test_a_fresh_table_has_its_groups_columns_and_share_of_noise(
+    name: str, k: int, columns: int, noise: tuple[float, float]
+) -> None:
+    recipe = next(recipe for recipe in recipes() if recipe.name == name)
+    assert recipe.half == "fresh"
+    for seed in range(3):
+        table = recipe.table(seed)
+        assert (table.k, table.rows.shape[1]) == (k, columns)
+        assert noise[0] - 0.005 <= np.mean(table.labels == 0) <= noise[1] + 0.005
+
+
+def test_groups_of_a_fresh_shape_have_a_gap_wider_than_the_spacing_of_their_rows() -> None:
+    shapes = [r for r in recipes() if (r.half, r.kind) == ("fresh", "shape") and "blobs on" not in r.name]
+    for table in [recipe.table(seed) for recipe in shapes for seed in range(3)]:
+        parts = [table.rows[table.labels == group] for group in range(1, table.k + 1)]
+        trees = [cKDTree(part) for part in parts]
+        spacing = [np.median(tree.query(part, 4)[0][:, 3]) for tree, part in zip(trees, parts, strict=True)]
+        for i, part in enumerate(parts):
+            for j in range(i):
+                gap = trees[j].query(part)[0].min()
+                assert gap > 1.2 * max(spacing[i], spacing[j]), table.name
+
+
 def test_a_table_without_groups_has_the_rows_and_columns_of_its_name() -> None:
-    for recipe in [r for r in recipes() if r.kind == "none" and r.half == "older"]:
+    for recipe in [r for r in recipes() if r.kind == "none"]:
         n, d = (int(word) for word in recipe.name.rsplit(", ", 1)[1].split(" x "))
         rows = recipe.table(seed=1).rows
         assert rows.shape[1] == d, recipe.name
