@@ -10,7 +10,7 @@ import pytest
 from zoo import THREE, boxes, without_groups
 
 import asterism
-from asterism.choose.choose import choose_for_find, choose_k
+from asterism.choose.choose import choose_k
 from asterism.data.source import ArraySource
 from asterism.engines.context import engine
 from asterism.errors import ParameterError, TooFewRowsError

@@ -32,8 +32,8 @@ class DensityTree(ClusterMixin, BaseEstimator):
     ----------
     scale : "auto" or int, default "auto"
         Weight of the neighbours that the density of a row is taken from; small sees small groups, large is sure of
-        large ones. "auto": of 3, 5, 8, .. 200 (a quarter of the distinct rows at most) the one at which the evidence of all
-        clear valleys exceeds ``evidence`` by most in sum; without a clear valley, the largest.
+        large ones. "auto": of 3, 5, 8, .. 200 (a quarter of the distinct rows at most) the one at which the evidence
+        of all clear valleys exceeds ``evidence`` by most in sum; without a clear valley, the largest.
     evidence : float, default 1.0
         How clear a valley must be to part groups. At 1, one table without groups in a hundred has such a valley.
     min_size : "auto" or number, default "auto"
@@ -57,8 +57,8 @@ class DensityTree(ClusterMixin, BaseEstimator):
     Notes
     -----
     Method: polythetic, hard, hierarchical. Distances add up columns as they are: standardise first if their units
-    differ. Missing cells are refused. Weight w is w copies of a row, and copies are no evidence: equal rows are one row
-    of their common weight, only ratios of weights matter, and distances below the usual one between distinct rows
+    differ. Missing cells are refused. Weight w is w copies of a row, and copies are no evidence: equal rows are one
+    row of their common weight, only ratios of weights matter, and distances below the usual one between distinct rows
     are not seen where weights differ. Rounding makes no groups. The order of rows does not matter.
 
     Examples
