@@ -63,8 +63,9 @@ def test_silhouettes_in_the_table_are_those_of_scikit_learn(three):
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
 
-    labels = KMeans(3, n_init=5, random_state=0).fit_predict(THREE)
-    assert three.table.column("silhouette")[3] == pytest.approx(silhouette_score(THREE, labels), abs=1e-9)
+    scaled = (THREE - THREE.mean(axis=0)) / THREE.std(axis=0)  # as the verdict sees numbers
+    labels = KMeans(3, n_init=5, random_state=0).fit_predict(scaled)
+    assert three.table.column("silhouette")[3] == pytest.approx(silhouette_score(scaled, labels), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", NULLS)
@@ -175,8 +176,32 @@ def test_missing_cells_are_welcome():
     assert choose_k(holes, k=range(1, 5), criteria=QUICK, random_state=0).k == 3
 
 
-def test_a_source_for_find():
-    assert choose_for_find(ArraySource(THREE), range(1, 5), seed=0).k == 3
+def test_find_and_choose_k_give_the_same_groups():
+    for x in (THREE, boxes(), NULLS["normal"]):
+        choice, finding = choose_k(ArraySource(x), criteria=QUICK), asterism.find(x, outliers="none")
+        assert choice.k == finding.k
+        np.testing.assert_array_equal(choice.labels, finding.labels)
+
+
+def test_without_a_range_there_is_no_cut_at_ten():
+    rng = np.random.default_rng(1)
+    x = np.vstack(
+        [rng.normal(c, 1.0, (60, 2)) for c in 12.0 * np.array([(i, j) for i in range(4) for j in range(3)])]
+    )
+    assert choose_k(x, criteria=QUICK).k == asterism.find(x).k == 12
+
+
+def test_two_answers_that_are_nearly_as_good_are_both_told():
+    rng = np.random.default_rng(0)
+    told = [
+        choose_k(np.vstack([rng.normal(0, 1, (60, 2)), rng.normal(gap, 1, (60, 2))]), criteria=QUICK)
+        for gap in np.linspace(1.0, 4.0, 13)
+    ]
+    undecided = [choice for choice in told if choice.alternative is not None]
+    assert undecided, "between one cloud and two groups lies a table that does not decide"
+    for choice in undecided:
+        assert choice.alternative != choice.k
+        assert " or " in choice.verdict.split("(")[0]
 
 
 def test_bad_wishes_name_the_remedy():

@@ -1,41 +1,40 @@
-"""How sure a verdict is: by how many criteria agree with it."""
+"""How sure a verdict is: a frequency that grows with the score and its lead."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from zoo import THREE
 
-from asterism.choose.verdict import WITNESSES, Evidence, judge
-
-
-def verdict(groups: int, agreeing: int, **changes):
-    """On groups that ``agreeing`` of the six criteria take too; the others take seven."""
-    picks = {name: groups if i < agreeing else 7 for i, name in enumerate(reversed(WITNESSES))}
-    facts = {"ks": tuple(range(1, 11)), "picks": picks, "groups": groups, "components": groups, "weakest": 1e-9,
-             "walk": False, "surprise": 1.0, "smallest": 0.3, "heavy": False, "sampled": None}  # fmt: skip
-    return judge(Evidence(**(facts | changes)))
+from asterism.choose.choose import choose_k
+from asterism.choose.verdict import Evidence, judge_family
+from asterism.verdict.judge import judge
 
 
-@pytest.mark.parametrize("groups", [1, 4])
-def test_more_agreement_is_never_less_sure_and_nothing_is_certain(groups):
-    said = [verdict(groups, agreeing).confidence for agreeing in range(7)]
-    assert said == sorted(said)
-    assert said[0] < said[-1] < 1.0
+@pytest.mark.parametrize("single", [False, True])
+def test_a_higher_score_or_a_longer_lead_is_never_less_sure_and_nothing_is_certain(single):
+    ours = judge()
+    for scores in (
+        [ours.confidence(score, 0.1, single) for score in np.linspace(-0.5, 1.5, 21)],
+        [ours.confidence(0.8, lead, single) for lead in np.linspace(0.0, 1.0, 21)],
+    ):
+        assert scores == sorted(scores)
+        assert 0.0 < scores[0] <= scores[-1] < 1.0
 
 
-def test_a_verdict_that_most_criteria_contradict_is_not_called_sure():
-    assert [verdict(4, agreeing).confidence >= 0.9 for agreeing in range(7)] == [False] * 3 + [True] * 4
+def test_a_number_that_is_not_allowed_is_answered_by_the_nearest_with_little_confidence():
+    choice = choose_k(THREE, k=[4, 5], criteria=["bic"])
+    assert choice.k in (4, 5)
+    assert choice.verdict.startswith("3 groups, but of the numbers allowed")
+    assert choice.confidence <= 0.5
 
 
-def test_what_cannot_say_one_is_not_asked_about_it():
-    assert verdict(1, 6).confidence == verdict(1, 6, picks=dict.fromkeys(("bic", "icl"), 1)).confidence
-    silent = {"bic": 1, "icl": 1, "entropy": 1, "gap": 1, "silhouette": 4, "stability": 3}
-    assert verdict(1, 6, picks=silent).confidence == verdict(1, 6).confidence
-
-
-def test_overlapping_components_walks_and_numbers_not_allowed_are_held_back():
-    overlap = verdict(2, 6, picks=dict.fromkeys(WITNESSES, 3), surprise=0.01)
-    assert (overlap.k, overlap.confidence) == (3, 0.75)
-    assert verdict(4, 6, walk=True).k == 1
-    outside = verdict(1, 6, ks=(2, 3))
+def test_families_without_places_take_the_number_of_icl_and_say_what_contradicts_it():
+    agreed = judge_family(Evidence((1, 2, 3), {"icl": 2, "bic": 2, "entropy": 2}, 2, None))
+    contradicted = judge_family(Evidence((1, 2, 3), {"icl": 2, "bic": 3, "entropy": 3}, 2, None))
+    assert agreed.k == contradicted.k == 2
+    assert contradicted.confidence < agreed.confidence < 1.0
+    assert "BIC would take 3" in contradicted.text
+    outside = judge_family(Evidence((2, 3), {"icl": 1}, 1, None))
     assert (outside.k, outside.found) == (2, 1)
     assert outside.confidence <= 0.5

@@ -83,6 +83,7 @@ class Steps:
     def of(cls, block: Block) -> Steps:
         """The steps inside one block, of rows that count."""
         x = block.rows[block.weights > 0].astype(np.float64)
+        x = x[np.r_[True, (x[1:] != x[:-1]).any(axis=1)][: len(x)]]  # a row written twice is no step
         step = np.diff(x, axis=0)
         known = np.isfinite(step)
         step = np.where(known, step, 0.0)
