@@ -68,6 +68,11 @@ class Fitting:
 # --- fit ----------------------------------------------------------------------------------------------------------
 
 
+Example = tuple[
+    Array, Array, float
+]  # of a table: (p, e) evidence in usual units, (p,) targets, what it counts
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Proposals of several tables, one after another."""
@@ -75,18 +80,23 @@ class Batch:
     z: Array  # (p, e) evidence in units of what is usual
     target: Array  # (p,)
     counts: Array  # (tables,) proposals of each
+    weights: Array  # (tables,) what each counts
 
     @classmethod
-    def of(cls, tables: Sequence[tuple[Array, Array]]) -> Batch:
-        """Evidence and targets of each table."""
-        z, target = (np.concatenate(part) for part in zip(*tables, strict=True))
-        return cls(z, target, np.array([len(y) for _, y in tables]))
+    def of(cls, tables: Sequence[Example]) -> Batch:
+        """Several tables."""
+        z, target = (np.concatenate([table[j] for table in tables]) for j in (0, 1))
+        return cls(z, target, np.array([len(y) for _, y, _ in tables]), np.array([w for *_, w in tables]))
+
+    def of_proposals(self, of_tables: Array) -> Array:
+        """(p,) a number of each table, at its proposals."""
+        return np.repeat(of_tables, self.counts)
 
     def softmax(self, values: Array) -> Array:
         """(p,) shares of proposals within their table."""
         start = np.cumsum(self.counts) - self.counts
-        power = np.exp(values - np.repeat(np.maximum.reduceat(values, start), self.counts))
-        return np.asarray(power / np.repeat(np.add.reduceat(power, start), self.counts))
+        power = np.exp(values - self.of_proposals(np.maximum.reduceat(values, start)))
+        return np.asarray(power / self.of_proposals(np.add.reduceat(power, start)))
 
 
 Weights = list[Array]  # (e, hidden), (hidden,), (hidden,), (1,)
@@ -97,19 +107,19 @@ def loss_and_slopes(weights: Weights, batch: Batch, how: Fitting) -> tuple[float
     into, bias, out, offset = weights
     h = np.tanh(batch.z @ into + bias)
     score = h @ out + offset[0]
-    T, each = how.temperature, np.repeat(1.0 / batch.counts, batch.counts)
+    T, counts = how.temperature, batch.of_proposals(batch.counts)
+    share = batch.of_proposals(batch.weights / len(batch.counts))
     ours, theirs, error = batch.softmax(score / T), batch.softmax(batch.target / T), score - batch.target
-    entropy = -T * float(theirs @ np.log(np.maximum(ours, 1e-300)))
-    loss = 0.5 * (entropy + how.square * float(each @ error**2)) / len(batch.counts)
+    entropy = -T * theirs * np.log(np.maximum(ours, 1e-30))
+    loss = 0.5 * float(share @ (entropy + how.square * error**2 / counts))
     loss += 0.5 * how.decay * (float((into**2).sum()) + float((out**2).sum()))
-    slope = 0.5 * (ours - theirs + 2.0 * how.square * each * error) / len(batch.counts)
-    slope = slope.astype(into.dtype)
+    slope = (0.5 * share * (ours - theirs + 2.0 * how.square * error / counts)).astype(into.dtype)
     back = np.outer(slope, out) * (1.0 - h * h)
     slopes = [batch.z.T @ back + how.decay * into, back.sum(axis=0), h.T @ slope + how.decay * out]
     return loss, [*slopes, np.array([slope.sum()], into.dtype)]
 
 
-def fit_layer(tables: Sequence[tuple[Array, Array]], seed: int, steps: int, how: Fitting) -> Layer:
+def fit_layer(tables: Sequence[Example], seed: int, steps: int, how: Fitting) -> Layer:
     """One function, by Adam from weights that the seed draws, on a few tables a step."""
     rng = np.random.default_rng(seed)
     e, hidden = tables[0][0].shape[1], how.hidden
@@ -136,10 +146,10 @@ def fit_judge(cases: Sequence[Case], layers: int, steps: int, how: Fitting | Non
     """The mean of several functions, without a lead and a frequency yet."""
     every = np.concatenate([case.evidence for case in cases]).astype(np.float64)
     usual, spread = every.mean(axis=0), every.std(axis=0) + 1e-6
-    tables = [
-        (np.clip((case.evidence - usual) / spread, -FARTHEST, FARTHEST).astype(np.float32), case.target)
-        for case in cases
-    ]
+    tables = []
+    for case in cases:
+        z = np.clip((case.evidence - usual) / spread, -FARTHEST, FARTHEST)
+        tables.append((z.astype(np.float32), case.target, case.weight))
     fitted = tuple(fit_layer(tables, seed, steps, how or Fitting()) for seed in range(layers))
     return Judge(tuple(cases[0].names.tolist()), usual, spread, fitted, 0.0, (0.0, 0.0, 0.0, 0.0))
 

@@ -70,9 +70,9 @@ def loss_of(judge: Judge, cases: list[Case]) -> float:
     z = [np.clip((case.evidence - judge.usual) / judge.spread, -FARTHEST, FARTHEST) for case in cases]
     one = judge.layers[0]
     weights = [one.weights, one.bias, one.out, np.array([one.offset])]
-    return loss_and_slopes(weights, Batch.of([(a, c.target) for a, c in zip(z, cases, strict=True)]), QUICK)[
-        0
-    ]
+    return loss_and_slopes(
+        weights, Batch.of([(a, c.target, c.weight) for a, c in zip(z, cases, strict=True)]), QUICK
+    )[0]
 
 
 # --- cases --------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_scenes_come_first_measured_tables_once_and_walks_and_unknown_labels_nev
 
 def test_slopes_are_those_of_the_loss():
     rng = np.random.default_rng(0)
-    batch = Batch.of([(rng.normal(size=(n, 3)), rng.uniform(size=n)) for n in (4, 1, 6)])
+    batch = Batch.of([(rng.normal(size=(n, 3)), rng.uniform(size=n), float(n)) for n in (4, 1, 6)])
     shapes = [(3, 2), (2,), (2,), (1,)]
     sizes = np.cumsum([6, 2, 2])
 
@@ -160,16 +160,29 @@ def test_slopes_are_those_of_the_loss():
 def test_the_loss_is_least_where_scores_are_the_targets():
     rng = np.random.default_rng(1)
     target = rng.uniform(size=9)
-    batch = Batch(np.zeros((9, 1)), target, np.array([4, 5]))
 
     def loss(scores):
-        one = Batch(scores[:, None], target, batch.counts)
+        one = Batch(scores[:, None], target, np.array([4, 5]), np.array([1.0, 2.0]))
         # A layer that passes its input on: tanh(x / 1000) * 1000.
         weights = [np.full((1, 1), 1e-3), np.zeros(1), np.full(1, 1e3), np.zeros(1)]
         return loss_and_slopes(weights, one, Fitting(decay=0.0))[0]
 
     best = minimize(loss, np.full(9, 0.5), method="BFGS").x
     np.testing.assert_allclose(best, target, atol=1e-3)
+
+
+def test_a_table_that_counts_twice_is_a_table_given_twice():
+    rng = np.random.default_rng(4)
+    a, b = ((rng.normal(size=(n, 3)), rng.uniform(size=n)) for n in (4, 6))
+    weights = [rng.normal(size=(3, 2)), rng.normal(size=2), rng.normal(size=2), np.zeros(1)]
+    how = Fitting(decay=0.0)
+    once, twice = (
+        loss_and_slopes(weights, Batch.of(tables), how)
+        for tables in ([(*a, 2.0), (*b, 1.0)], [(*a, 1.0), (*a, 1.0), (*b, 1.0)])
+    )
+    assert 2 * once[0] == pytest.approx(3 * twice[0])
+    for one, two in zip(once[1], twice[1], strict=True):
+        np.testing.assert_allclose(2 * one, 3 * two, rtol=1e-6, atol=1e-12)
 
 
 def test_training_lowers_the_loss(cases):
