@@ -37,12 +37,12 @@ def run_sweep(name: str, n: int, most: int, repeats: int, session: Session) -> R
 
 
 def sweep_asterism(X: np.ndarray, most: int) -> list[Swept]:
-    from asterism.choose.sweep import sweep
     from asterism.data.source import ArraySource
     from asterism.families.gaussian import GaussianFamily
+    from asterism.methods.path import fit_path
 
     families = {name: GaussianFamily(structure) for name, structure in STRUCTURES.items()}
-    cells = sweep(ArraySource(X), families, range(1, most + 1))
+    cells = fit_path(ArraySource(X), families, range(1, most + 1))
     return [_swept(cell) for cell in cells.values()]
 
 

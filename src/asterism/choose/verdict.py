@@ -97,15 +97,18 @@ def _because(decision: Decision, walk: bool) -> str:
             )
         return "One normal group tells the rows as well as any mixture."
     clear = decision.depth > 1.0
-    if decision.proposal.mixture is None:
-        seen = "Groups of any shape with gaps between them: "
+    group_of = decision.proposal.group_of
+    if group_of is None:
+        seen = "Groups of any shape"
+    elif len(group_of) > decision.k:
+        seen = "Groups made of several normal components"
     else:
-        seen = "Convex groups, each a normal component or several: "
-    return seen + (
-        "on the best way from one to another the density falls deeper than chance makes it fall in one of a hundred "
+        seen = "Convex groups, each a normal component"
+    return f"{seen}: " + (
+        "on the best way from each to another the density falls deeper than chance makes it fall in one of a hundred "
         "tables without groups."
         if clear
-        else "they overlap, and are told apart by place and shape rather than by a gap."
+        else "some of them touch or overlap, and are told apart by place and shape rather than by a valley."
     )
 
 

@@ -64,11 +64,22 @@ def decide(rows: Array, weights: Array, allowed: Collection[int] | None = None) 
         proposal = proposals[int(np.where(possible, scores, -np.inf).argmax())]
     else:
         proposal = _of_number(field, min(allowed or {1}, key=lambda k: (abs(k - found), k)))
-    depth = float(np.expm1(evidence[best, names.index("cut_deepest")])) if found > 1 else 0.0
+    depth = _weakest_valley(field, proposals[best]) if found > 1 else 0.0
     return Decision(
         found, proposal, seen, field, float(scores[best]),
         ours.confidence(float(scores[best]), lead, found == 1), other, depth,
     )  # fmt: skip
+
+
+def _weakest_valley(field: Field, proposal: Proposal) -> float:
+    """The least, over groups, of the clearest valley that parts a group from another."""
+    valleys = [valley for tree in field.trees for valley in tree.valleys]
+    clearest = np.zeros(proposal.k)
+    for valley in valleys:
+        sides = [int(np.bincount(proposal.labels[peak]).argmax()) for peak in valley.peaks]
+        if sides[0] != sides[1]:
+            clearest[sides] = np.maximum(clearest[sides], valley.evidence)
+    return float(clearest.min())
 
 
 def _of_number(field: Field, k: int) -> Proposal:

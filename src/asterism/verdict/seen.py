@@ -29,6 +29,9 @@ class Seen:
     @classmethod
     def of(cls, rows: Array, weights: Array) -> Seen:
         """Complete rows (n, d), columns in standard units."""
+        _, inverse, times = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+        if times.min() > 1:
+            return cls._of_copies(rows, weights, inverse, int(times.min()))
         order = order_of_values(rows, weights)
         spread = spread_in_cells(rows[order])
         changed = np.r_[True, (spread[1:] != spread[:-1]).any(axis=1)]
@@ -36,6 +39,23 @@ class Seen:
         place = np.empty(len(rows), np.int64)
         place[order] = number
         return cls(spread[changed], np.bincount(place, weights).astype(np.float64), place)
+
+    @classmethod
+    def _of_copies(cls, rows: Array, weights: Array, which: Index, copies: int) -> Seen:
+        """A table in which every row is written several times: as written once, or its values would look rounded."""
+        order = np.argsort(which, kind="stable")
+        turn = np.empty(len(rows), np.int64)
+        turn[order] = np.arange(len(rows)) - np.searchsorted(which[order], which[order])
+        together = np.unique(np.column_stack([which, turn // copies]), axis=0, return_inverse=True)[1]
+        first = np.unique(together, return_index=True)[1]
+        once = (
+            cls.of(rows[first], np.bincount(together, weights).astype(np.float64))
+            if copies < len(rows)
+            else None
+        )
+        if once is None:
+            return cls(rows[:1], np.array([weights.sum()]), np.zeros(len(rows), np.int64))
+        return cls(once.rows, once.weights, once.place[together])
 
 
 def order_of_values(rows: Array, weights: Array) -> Index:
