@@ -23,6 +23,7 @@ from asterism.methods.posterior import labels_of, shares_of
 from asterism.metrics.internal import calinski_harabasz
 from asterism.verdict.rows import Rows
 
+MOST_REPEATED = 20  # convention: groups beyond which gap, stability and cross-validation are not asked
 ENOUGH = 600  # rows for what fits many tables: gap, stability, cross-validation
 
 
@@ -66,7 +67,7 @@ def measured(rows: Rows, cells: Cells, best: Cell, question: Question) -> tuple[
         picks["entropy"] = merged_by_entropy(shares_of(best.mixture, rows.source), rows.weights).k
     few = rows.some(ENOUGH, np.random.default_rng([seed, 7]))
     most = len(np.unique(few.x, axis=0)) // 2
-    small = [k for k in ks if k <= max(most, 1)]
+    small = [k for k in ks if k <= min(max(most, 1), MOST_REPEATED)]
     _distances(columns, picks, rows, ks, wanted, seed, question.precision)
     if "gap" in wanted:
         found = gap_statistic(few, sorted({1, *small}), seed=seed)

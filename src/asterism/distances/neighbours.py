@@ -50,10 +50,13 @@ class Neighbours:
 
     def log_radius(self, mass: float) -> Array:
         """(n,) log distance within which other rows of this weight lie; of the last neighbour known, at most."""
-        # A row of weight 3 has two copies beside it.
-        others = np.cumsum(self.weights[self.indices], axis=1) - 1.0
-        place = np.minimum((others < mass - 1e-9).sum(axis=1), self.width)
+        place = np.minimum((self._mass_within < mass - 1e-9).sum(axis=1), self.width)
         return np.asarray(np.log(self.distances[np.arange(len(self.rows)), place]))
+
+    @cached_property
+    def _mass_within(self) -> Array:
+        """(n, m + 1) weight of the other rows up to each neighbour: a row of weight 3 has two copies beside it."""
+        return np.asarray(np.cumsum(self.weights[self.indices], axis=1) - 1.0)
 
     @cached_property
     def tree(self) -> tuple[Index, Array]:

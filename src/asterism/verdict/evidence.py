@@ -85,13 +85,13 @@ class _Table:
         near, cells, n = self.field.near, self.field.cells.values(), self.total
         best, one = self.field.best, min(cell.bic for cell in cells if cell.k == 1)
         lengths = np.log(near.tree[1])
-        gain = cost_of_one_group(near.rows, near.weights) - best.bic / (2.0 * n)
+        gain = cost_of_one_group(near.rows, near.weights) - best.bic / (2.0 * best.total)
         return {
             "log_rows": float(np.log(n)),
             "log_columns": float(np.log(near.rows.shape[1])),
             "dimension": self._dimensions[1],
             "log_components": float(np.log(best.k)),
-            "mixture_gain": (one - best.bic) / (2.0 * n),
+            "mixture_gain": (one - best.bic) / (2.0 * best.total),
             "gain_over_one_group": gain,
             "evidence_over_one_group": gain * n,
             "longest_edge": float(lengths.max() - np.quantile(lengths, 0.9)),
@@ -245,10 +245,13 @@ class _Table:
     def shapes(self, labels: Index) -> dict[str, float]:
         k, d = int(labels.max()) + 1, self.rows.shape[1]
         mass = np.bincount(labels, self.weights).astype(np.float64)
-        means = np.array([self.weights[labels == g] @ self.rows[labels == g] / mass[g] for g in range(k)])
+        order = np.argsort(labels, kind="stable")
+        cuts = np.searchsorted(labels[order], np.arange(1, k))
+        rows, weights = np.split(self.rows[order], cuts), np.split(self.weights[order], cuts)
+        means = np.array([w @ x / w.sum() for x, w in zip(rows, weights, strict=True)])
         scatters = np.empty((k, d, d))
         for g in range(k):
-            about = (self.rows[labels == g] - means[g]) * np.sqrt(self.weights[labels == g])[:, None]
+            about = (rows[g] - means[g]) * np.sqrt(weights[g])[:, None]
             scatters[g] = about.T @ about
         gain, penalty = self._normal_groups(mass, scatters)
         found = {"normal_gain": gain - penalty, "normal_fit": gain}
@@ -259,7 +262,10 @@ class _Table:
         square = ((means[:, None] - means[None]) ** 2).sum(axis=-1)
         nearest = np.argsort(square + np.diag(np.full(k, np.inf)), axis=1)[:, : min(NEAREST_GROUPS, k - 1)]
         for pair in sorted({(min(g, int(h)), max(g, int(h))) for g in range(k) for h in nearest[g]}):
-            between, sure = self._between(labels, mass, means, scatters, pair)
+            g, h = pair
+            within = (scatters[g] + scatters[h]) / (mass[g] + mass[h])
+            members = np.concatenate([rows[g], rows[h]]), np.concatenate([weights[g], weights[h]])
+            between, sure = _between(members, within, means[g], means[h])
             for end in pair:
                 empty[end], clear[end] = min(empty[end], between), min(clear[end], sure)
         numbers = (
@@ -295,22 +301,17 @@ class _Table:
         share = mass / self.total
         return float(share @ (np.log(share) - 0.5 * np.linalg.slogdet(held)[1]))
 
-    def _between(
-        self, labels: Index, mass: Array, means: Array, scatters: Array, pair: tuple[int, int]
-    ) -> tuple[float, float]:
-        """Log ratio of rows about the lesser mean to rows half way, on the line that parts two groups; and its z."""
-        g, h = pair
-        d, both = self.rows.shape[1], mass[g] + mass[h]
-        within = (scatters[g] + scatters[h]) / both
-        within += np.diag(np.diag(within)) * min(1.0, d / both) + 1e-6 * np.eye(d)
-        apart = means[h] - means[g]
-        line = np.linalg.solve(within, apart)
-        here = (labels == g) | (labels == h)
-        place = (self.rows[here] - (means[g] + means[h]) / 2) @ line / max(float(line @ apart), 1e-12)
-        w = self.weights[here]
-        half = float(w[np.abs(place) < STRIP].sum())
-        ends = min(float(w[np.abs(place + 0.5) < STRIP].sum()), float(w[np.abs(place - 0.5) < STRIP].sum()))
-        return float(np.log((ends + 1.0) / (half + 1.0))), (ends - half) / float(np.sqrt(ends + half + 1.0))
+
+def _between(members: tuple[Array, Array], within: Array, first: Array, second: Array) -> tuple[float, float]:
+    """Log ratio of rows about the lesser mean to rows half way, on the line that parts two groups; and its z."""
+    rows, weights = members
+    d, both, apart = rows.shape[1], float(weights.sum()), second - first
+    within = within + np.diag(np.diag(within)) * min(1.0, d / both) + 1e-6 * np.eye(d)
+    line = np.linalg.solve(within, apart)
+    place = (rows - (first + second) / 2) @ line / max(float(line @ apart), 1e-12)
+    half, *ends = (float(weights[np.abs(place - at) < STRIP].sum()) for at in (0.0, -0.5, 0.5))
+    least = min(ends)
+    return float(np.log((least + 1.0) / (half + 1.0))), (least - half) / float(np.sqrt(least + half + 1.0))
 
 
 def _agreements(field: Field, proposals: Sequence[Proposal]) -> list[dict[str, float]]:

@@ -39,6 +39,7 @@ STRUCTURES = (
 MOST_COMPONENTS = 60
 PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
 ROWS_A_PARAMETER = 2.5  # convention
+MIXTURE_ROWS = 2000  # convention: rows that mixtures are fitted to
 MERGED_MIXTURES = 2  # convention: of the best mixtures, components are brought together
 
 
@@ -87,10 +88,11 @@ def _mixtures(rows: Array, weights: Array, most: int) -> Cells:
 
     def within(name: str, k: int) -> bool:
         spread = {"VVV": k * d * (d + 1) / 2, "EEE": d * (d + 1) / 2, "VVI": k * d, "VII": k, "EII": 1}[name]
-        return k == 1 or k * (d + 1) - 1 + spread <= n / ROWS_A_PARAMETER
+        return k == 1 or k * (d + 1) - 1 + spread <= min(n, MIXTURE_ROWS) / ROWS_A_PARAMETER
 
+    step = -(-n // MIXTURE_ROWS)  # rows are in an order of their values: every other one is an even sample
     return fit_path(
-        ArraySource(rows, weights),
+        ArraySource(np.ascontiguousarray(rows[::step]), weights[::step]),
         {name: GaussianFamily(name) for name in STRUCTURES},
         range(1, min(most, n - 1) + 1),
         within=within,
