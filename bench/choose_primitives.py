@@ -36,7 +36,7 @@ def flattest(rng: Rng) -> float:
 # --- blobs and regions --------------------------------------------------------------------------------------------
 
 
-def blob(rng: Rng, n: int, even: bool) -> Array:  # noqa: ARG001
+def blob(rng: Rng, n: int, even: bool) -> Array:  # noqa: ARG001  one signature for all
     """Normal, up to eight times as long as wide; thinning outwards leaves no even spacing to keep."""
     return np.asarray(rng.normal(size=(n, 2)) / 2.5 * [1, flattest(rng)])
 

@@ -32,7 +32,9 @@ TINY = np.finfo(float).tiny
 TRIED = 5  # measured: moves tried at a time
 STEPS = 15  # EM steps of a move
 ROUNDS = 10
-HOPE = -0.02  # nats a row that a move must promise to be tried; less than nothing, for EM goes on after it
+MIN_GAIN_EXPECTED = (
+    -0.02
+)  # nats a row that a move must promise to be tried; less than nothing, for EM goes on after it
 GAIN = 1e-3  # nats a row that it must bring to be taken
 APART = 2  # EM steps of two halves
 PAIRS = 12  # pairs whose merger is weighed
@@ -100,7 +102,7 @@ class Ways:
             for c in np.argsort(-gains, kind="stable")[:n]
             if c not in (a, b)
         ]
-        enough = HOPE * float(self.sample.w.sum())
+        enough = MIN_GAIN_EXPECTED * float(self.sample.w.sum())
         found = []
         for _, a, b, c in [move for move in sorted(moves, reverse=True) if move[0] > enough][:n]:
             shares = self.r.copy()

@@ -53,7 +53,10 @@ PROPOSALS = 6, 4, 3  # measured: splits, mergers and exchanges that a neighbour 
 DEAR_PROPOSALS = 2, 2, 1  # where every mixture makes steps of its own
 SAME = 1e-5  # nats a row: a mixture that is higher by less has not changed
 PASSES = 3  # up, down, up
-FEW, NEAR = 12, 6  # components, and how far from the best number, of cells that are started once more
+MAX_COMPONENTS_REVISITED, NEAR = (
+    12,
+    6,
+)  # components, and how far from the best number, of cells that are started once more
 TOP = 12  # cells of a table with holes that take their last steps on it
 ROWS_A_COMPONENT = 2.0  # times the rows that span all its directions
 SHARED = ("EII", "EEI", "EEE")  # structures in which a component has no spread of its own
@@ -165,7 +168,9 @@ class _Path:
             if name not in lead or self.cost(name, k) < self.cost(name, lead[name]):
                 lead[name] = k
         places = [(name, k) for k in ks for name in lead if (name, k) in self.best]
-        near = [(name, k) for name, k in places if k <= FEW or abs(k - lead[name]) <= NEAR]
+        near = [
+            (name, k) for name, k in places if k <= MAX_COMPONENTS_REVISITED or abs(k - lead[name]) <= NEAR
+        ]
         return sum(self.visit(name, k, []) for name, k in near) > 0
 
     def cost(self, name: str, k: int) -> float:
