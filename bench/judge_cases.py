@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism import engine
-from asterism.choose.choose import SAMPLE_SEED
 from asterism.data.encode import EncodedSource
 from asterism.data.source import ArraySource
 from asterism.engines.threads import one_blas_thread
@@ -30,7 +29,7 @@ from asterism.verdict.evidence import measure
 from asterism.verdict.propose import Field, propose
 from asterism.verdict.rows import draw
 from asterism.verdict.seen import Seen
-from asterism.verdict.view import COMPARED_ROWS, view_of_numbers
+from asterism.verdict.view import COMPARED_ROWS, SAMPLE_SEED, view_of_numbers
 from bench.choose_scenes import scenes
 from bench.choose_tables import LabelledTable, all_tables
 

@@ -17,7 +17,7 @@ MOST_LINES = 5_000
 
 # Called by users, by keyword: each argument is a choice of its own with a default.
 BY_KEYWORD = {
-    "choose/choose.py": {"choose_k"},
+    "verdict/choose.py": {"choose_k"},
     "finding.py": {"find"},
     "metrics/extrinsic.py": {"extrinsic_score"},
     "report/page.py": {"write_report"},

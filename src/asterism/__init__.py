@@ -35,8 +35,8 @@ _HOME = {
     "AutoAssociativeNetwork": "asterism.estimators.network",
     "KernelPCA": "asterism.estimators.kernelpca",
     "PrincipalCurve": "asterism.estimators.curve",
-    "Choice": "asterism.choose.choose",
-    "choose_k": "asterism.choose.choose",
+    "Choice": "asterism.verdict.choice",
+    "choose_k": "asterism.verdict.choose",
     "TruncatedSVD": "asterism.estimators.svd",
     "FastICA": "asterism.estimators.ica",
     "ProbabilisticPCA": "asterism.estimators.ppca",
@@ -59,8 +59,6 @@ __all__ = [  # noqa: RUF022  classes, then functions
 if TYPE_CHECKING:
     from asterism import errors as errors
     from asterism import metrics as metrics
-    from asterism.choose.choose import Choice as Choice
-    from asterism.choose.choose import choose_k as choose_k
     from asterism.data.read import read as read
     from asterism.engines.context import engine as engine
     from asterism.estimators.agglomerative import AgglomerativeClustering as AgglomerativeClustering
@@ -91,6 +89,8 @@ if TYPE_CHECKING:
     from asterism.finding import Finding as Finding
     from asterism.finding import find as find
     from asterism.modelfile import load as load
+    from asterism.verdict.choice import Choice as Choice
+    from asterism.verdict.choose import choose_k as choose_k
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,6 @@
 """The main job: a table in, a ``Finding`` out.
 
-read  ->  plan by the columns (``search.plan``)  ->  choose (``choose``)  ->  settle on all rows  ->  describe
+read  ->  plan by the columns (``verdict.plan``)  ->  choose (``choose``)  ->  settle on all rows  ->  describe
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.choose.choose import Choice
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource
 from asterism.data.like import Match, read_like
@@ -36,6 +35,7 @@ from asterism.search.rows import holes_of, rows_to_use
 from asterism.search.second import SecondOpinion, second_opinion
 from asterism.search.settle import settle, told
 from asterism.search.task import Task, task_of
+from asterism.verdict.choice import Choice
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from asterism.choose.null import Steps
-from asterism.data.block import Block, block_of
+from asterism.data.block import Block, block_of, present
 from asterism.data.columns import Column
 from asterism.data.profile import Profile
 from asterism.data.source import ArraySource
@@ -33,7 +32,6 @@ from asterism.distances.given import NoFault
 from asterism.distances.scatter import PairScatter
 from asterism.explain import rules
 from asterism.explain.rows import FirstRows
-from asterism.families.assignment import present
 from asterism.families.categorical import count_levels
 from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
@@ -65,6 +63,7 @@ from asterism.stats.groups import FarthestRows, Moves
 from asterism.stats.moments import ColumnMoments, Moments
 from asterism.stats.sample import RowSample
 from asterism.stats.scatter import GroupMoments, GroupScatter
+from asterism.verdict.null import Steps
 
 Scales = Callable[[np.ndarray, np.ndarray], dict[str, Any]]  # of rows and weights, by field
 

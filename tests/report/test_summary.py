@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import asterism
-from asterism.choose.tabulate import Table
 from asterism.data.source import ArraySource
 from asterism.report.drawing import plain
 from asterism.report.figures import figures
@@ -19,6 +18,7 @@ from asterism.report.plotlyjs import lean, plotly_file
 from asterism.report.steps import em_steps, kmeans_steps
 from asterism.report.subject import Shortened, short_names, subject_of
 from asterism.report.summary import data_hash, summarize
+from asterism.verdict.tabulate import Table
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from asterism.cli.params import NumberOfGroups, kinds_of
 from asterism.cli.tables import table_name
 
 if TYPE_CHECKING:
-    from asterism.choose.choose import Choice
+    from asterism.verdict.choice import Choice
 
 FILES = ("criteria.csv", "criteria.html", "labels.csv", "choice.json")
 SHOWN = ("k", "structure", "bic", "icl", "mdl", "cross_validation", "silhouette", "gap", "stability")
@@ -82,11 +82,11 @@ def run(options: Options) -> int:
 
 
 def _chosen(options: Options) -> Choice:
-    from asterism.choose.choose import choose_k
     from asterism.data.encode import EncodedSource
     from asterism.data.read import read
     from asterism.engines.context import engine
     from asterism.methods.encoding import standard_encoding
+    from asterism.verdict.choose import choose_k
 
     with (
         progress_bar(options.quiet) as progress,

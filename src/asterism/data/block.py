@@ -79,3 +79,14 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     array = np.ascontiguousarray(array).view() if flags.aligned else array.copy()
     array.flags.writeable = False
     return array
+
+
+def present(block: Block) -> Block:
+    """The rows that count. Absent ones may hold anything, infinity included.
+
+    Rows keep their order; ``start`` is meaningless afterwards if any was left out.
+    """
+    if block.weights.all():
+        return block
+    here = block.weights > 0
+    return block_of(block.rows[here], block.weights[here], block.start)

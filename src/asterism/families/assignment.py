@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from asterism.data.block import Block, Vector, block_of
+from asterism.data.block import Block, Vector
 from asterism.families.base import Array
 
 Assignment = Literal["soft", "hard", "stochastic"]
@@ -59,14 +59,3 @@ def draws_for(block: Block, seed: int, step: int) -> Vector:
     philox.advance(block.start // 4)  # a counter gives four numbers
     skip = block.start % 4
     return np.random.Generator(philox).random(skip + len(block))[skip:]
-
-
-def present(block: Block) -> Block:
-    """The rows that count. Absent ones may hold anything, infinity included, and are better not looked at.
-
-    Rows keep their order; ``start`` is meaningless afterwards if any was left out.
-    """
-    if block.weights.all():
-        return block
-    here = block.weights > 0
-    return block_of(block.rows[here], block.weights[here], block.start)

@@ -29,14 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, present
 from asterism.data.finite import require_finite
 from asterism.data.source import Source
 from asterism.engines.loop import iterate
 from asterism.engines.reduce import map_rows
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import NotConvergedWarning, ParameterError
-from asterism.families.assignment import present
 from asterism.methods.pca import fit_pca
 
 Array = NDArray[np.float64]

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector, block_of
-from asterism.families.assignment import assign, draws_for, present
+from asterism.data.block import Block, Vector, block_of, present
+from asterism.families.assignment import assign, draws_for
 from asterism.families.base import Collapsible, Family, Fused, Linear
 from asterism.methods.accelerate import Trail
 from asterism.methods.repair import repaired

@@ -33,14 +33,13 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, present
 from asterism.data.finite import require_finite
 from asterism.data.source import Source
 from asterism.engines.loop import iterate
 from asterism.engines.reduce import map_rows, reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import NotConvergedWarning, ParameterError
-from asterism.families.assignment import present
 from asterism.families.base import Array, Facts
 from asterism.families.missing import LOG_2_PI
 from asterism.families.ppca import PPCAFamily, PPCAParams

@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, present
 from asterism.data.source import Source
 from asterism.engines.loop import iterate
 from asterism.engines.reduce import reduce
-from asterism.families.assignment import present
 from asterism.families.base import Array
 from asterism.families.covariance import Covariances, Repair
 from asterism.families.gaussian import GaussianFamily

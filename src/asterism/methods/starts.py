@@ -14,11 +14,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block, Vector, block_of
+from asterism.data.block import Block, Vector, block_of, present
 from asterism.data.source import ArraySource, Source
 from asterism.engines.reduce import reduce
 from asterism.errors import DataError, ParameterError
-from asterism.families.assignment import present
 from asterism.families.base import Array, Compared, Family
 from asterism.methods.coarse import coarse_centers
 from asterism.methods.cut import cut_tree

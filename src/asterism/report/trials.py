@@ -13,7 +13,6 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.choose.gap import gap_statistic
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
 from asterism.engines.context import engine
@@ -30,6 +29,7 @@ from asterism.methods.starts import model_of, nearest_of, one_hot
 from asterism.report.steps import in_one_part
 from asterism.report.subject import Curve
 from asterism.report.views import MOST_GROUPS, Sample
+from asterism.verdict.gap import gap_statistic
 from asterism.verdict.rows import Rows
 
 FEW = 600  # rows

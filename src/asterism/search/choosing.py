@@ -8,19 +8,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from asterism.choose.choose import Choice, choose_in_view
-from asterism.choose.scatter import choose_by_scatter
-from asterism.choose.tabulate import Question, Table
 from asterism.data.encode import EncodedSource
 from asterism.data.source import ArraySource, Source
 from asterism.engines.context import engine
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import InterruptedWarning
 from asterism.methods.kmeans import fit_kmeans_path
-from asterism.search.allcolumns import in_all_columns
-from asterism.search.mixed import choose_mixed
-from asterism.search.plan import SAMPLE, Plan
+from asterism.metrics.internal import calinski_harabasz
+from asterism.verdict.choice import Choice
+from asterism.verdict.choose import choose_numbers
+from asterism.verdict.mixed import choose_mixed
+from asterism.verdict.plan import SAMPLE, Plan
 from asterism.verdict.rows import draw
+from asterism.verdict.tabulate import Question, Table
 
 ROWS_A_GROUP = 10.0  # with fewer, on the average, chance makes groups as clear as any
 BESIDE = ("silhouette", "gap", "stability")  # criteria that are shown beside BIC and ICL
@@ -52,11 +52,8 @@ def _by_normal_groups(
     beside = BESIDE if len(ks) > 1 else ()  # of one number nothing is compared
     question = Question(ks if asked else None, frozenset({"bic", "icl", *beside}), seed=seed)
     with one_blas_thread():
-        choice = choose_in_view(used, plan.view, question)
-    if plan.view.axes is None or choice.k > 1 or len(ks) == 1:
-        return choice, plan
-    wider = in_all_columns(encoded, ks, seed)
-    return (choice, plan) if wider is None else (wider, plan.in_all_columns())
+        choice = choose_numbers(used, encoded, plan.view, question)
+    return choice, plan.in_all_columns() if choice.view.axes is None and plan.view.axes is not None else plan
 
 
 def with_few_rows(choice: Choice, rows: float) -> Choice:
@@ -85,16 +82,15 @@ def _in_a_hurry(encoded: EncodedSource, ks: Sequence[int], seed: int) -> Choice:
         drawn = draw(encoded, SAMPLE, seed)
         table = ArraySource(drawn.x, drawn.weights, encoded.columns)
         fits = fit_kmeans_path(table, sorted({1, *ks}), seed=seed)
-        found = choose_by_scatter(fits, list(ks), float(drawn.weights.sum()), asked=False)
-        fit = fits[found.k]
-        rows = Table(
-            {"k": r.k, "within": r.within, "calinski_harabasz": r.calinski_harabasz} for r in found.table
-        )
+    total = float(drawn.weights.sum())
+    index = {k: calinski_harabasz(fits[k].inertia, fits[1].inertia, k, total) for k in ks}
+    k = max(ks, key=lambda k: index[k] or 0.0)
+    rows = Table({"k": k, "within": fits[k].inertia, "calinski_harabasz": index[k]} for k in ks)
     text = "The search was interrupted: this is the best so far, by k-means on a sample."
-    groups = "1 group" if found.k == 1 else f"{found.k} groups"
+    groups = "1 group" if k == 1 else f"{k} groups"
     return Choice(
-        k=found.k, confidence=0.3, reasons=(text,), verdict=f"{groups}. {text}", table=rows, picks={}, structure=None,
-        components=found.k, group_of=np.arange(found.k), model=fit, labels=np.zeros(0, np.int32),
+        k=k, confidence=0.3, reasons=(text,), verdict=f"{groups}. {text}", table=rows, picks={}, structure=None,
+        components=k, group_of=np.arange(k), model=fits[k], labels=np.zeros(0, np.int32),
     )  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from asterism.choose.choose import Choice
-from asterism.choose.tabulate import Table
+from asterism.verdict.choice import Choice
+from asterism.verdict.tabulate import Table
 
 
 def told_of(choice: Choice) -> dict[str, Any]:

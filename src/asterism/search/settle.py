@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from asterism.choose.choose import Choice
 from asterism.data.encode import EncodedSource
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
@@ -11,8 +10,9 @@ from asterism.methods.kmeans import KMeansFit, fit_kmeans
 from asterism.methods.medoids import fit_medoids
 from asterism.methods.posterior import Mixture
 from asterism.methods.regions import Regions
-from asterism.search.plan import SAMPLE, Plan
 from asterism.stats.moments import ColumnMoments
+from asterism.verdict.choice import Choice
+from asterism.verdict.plan import SAMPLE, Plan
 from asterism.verdict.view import View
 
 STARTS = 5  # of k-means: with one, k = 3 on the penguins ends 10% above the best sum of squares known

@@ -12,9 +12,9 @@ from asterism.data.source import Source
 from asterism.engines.context import current
 from asterism.errors import ParameterError
 from asterism.methods.encoding import standard_encoding
-from asterism.search.plan import Plan, plan_for
 from asterism.search.ranks import with_ranks
 from asterism.search.rows import numbers_to_try, rows_to_use
+from asterism.verdict.plan import Plan, plan_for
 
 METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
 MISSING = ("keep", "drop", "refuse")

@@ -15,6 +15,7 @@ from asterism.verdict.rows import draw
 from asterism.verdict.seen import MANY_COLUMNS, principal_directions
 
 Array = NDArray[np.float64]
+SAMPLE_SEED = 0  # convention: a verdict does not depend on the user's seed
 COMPARED_ROWS = 4000  # convention: rows that numbers of groups are compared on
 
 
@@ -62,7 +63,7 @@ def view_of_numbers(encoded: EncodedSource) -> View:
     """Scaled columns; principal directions where they are many."""
     if encoded.n_columns <= MANY_COLUMNS:
         return View(encoded.encoding)
-    drawn = draw(encoded, COMPARED_ROWS, 0)
+    drawn = draw(encoded, COMPARED_ROWS, SAMPLE_SEED)
     z = np.nan_to_num(drawn.x)
     share = drawn.weights / drawn.weights.sum()
     about = z - share @ z

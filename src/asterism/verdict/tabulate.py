@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.choose.criteria import aic, code_length, icl, largest, least, within_by_column
-from asterism.choose.crossval import cross_validated
-from asterism.choose.elbow import knee, second_differences
-from asterism.choose.gap import gap_statistic
-from asterism.choose.merge import merged_by_entropy
-from asterism.choose.stability import Classifier, by_kmeans, most_stable, stability
 from asterism.families.base import Family
 from asterism.methods.cells import Cell, Cells
 from asterism.methods.kmeans import KMeansFit, fit_kmeans_path
 from asterism.methods.path import fit_path
 from asterism.methods.posterior import labels_of, shares_of
 from asterism.metrics.internal import calinski_harabasz
+from asterism.verdict.criteria import aic, code_length, icl, largest, least, within_by_column
+from asterism.verdict.crossval import cross_validated
+from asterism.verdict.elbow import knee, second_differences
+from asterism.verdict.gap import gap_statistic
+from asterism.verdict.merge import merged_by_entropy
 from asterism.verdict.rows import Rows
+from asterism.verdict.stability import Classifier, by_kmeans, most_stable, stability
 
 MOST_REPEATED = 20  # convention: groups beyond which gap, stability and cross-validation are not asked
 ENOUGH = 600  # rows for what fits many tables: gap, stability, cross-validation

@@ -25,9 +25,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.choose.null import dip_test
 from asterism.data.block import Vector
 from asterism.families.base import Array
+from asterism.verdict.null import dip_test
 from asterism.verdict.rows import Rows
 
 PARTS, DRAWS = 5, 5

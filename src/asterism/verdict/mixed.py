@@ -14,9 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from asterism.choose.choose import Choice
-from asterism.choose.tabulate import Question, measured
-from asterism.choose.verdict import Evidence, judge_family
 from asterism.data.columns import Column
 from asterism.data.source import ArraySource, Piece, Source
 from asterism.engines.context import current, engine
@@ -26,8 +23,11 @@ from asterism.families.base import Array
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.path import fit_path
 from asterism.methods.posterior import Mixture
-from asterism.search.plan import SAMPLE, Plan
+from asterism.verdict.choice import Choice
+from asterism.verdict.plan import SAMPLE, Plan
 from asterism.verdict.rows import Rows, draw
+from asterism.verdict.tabulate import Question, measured
+from asterism.verdict.words import Evidence, judge_family
 
 KEPT = 2  # structures that are searched thoroughly
 PATIENCE = 4  # numbers in a row that BIC likes less, after which a structure is not asked for larger ones

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from asterism.choose.choose import Choice
+    from asterism.verdict.choice import Choice
 
 # name -> title, whether small is good, the column of its standard error
 PANELS = {

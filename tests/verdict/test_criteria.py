@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from zoo import THREE
 
-from asterism.choose.criteria import aic, bic, code_length, icl
-from asterism.choose.crossval import cross_validated
-from asterism.choose.elbow import knee, second_differences
-from asterism.choose.gap import gap_statistic
-from asterism.choose.merge import merged_by_entropy
-from asterism.choose.null import Steps, dip_chance, dip_test
-from asterism.choose.stability import by_kmeans, stability
-from asterism.choose.valley import groups_by_valleys, valley_between
 from asterism.data.block import block_of
 from asterism.data.source import ArraySource
 from asterism.families.gaussian import GaussianFamily
 from asterism.methods.path import fit_path
+from asterism.verdict.criteria import aic, bic, code_length, icl
+from asterism.verdict.crossval import cross_validated
+from asterism.verdict.elbow import knee, second_differences
+from asterism.verdict.gap import gap_statistic
+from asterism.verdict.merge import merged_by_entropy
+from asterism.verdict.null import Steps, dip_chance, dip_test
 from asterism.verdict.rows import Rows
+from asterism.verdict.stability import by_kmeans, stability
+from asterism.verdict.valley import groups_by_valleys, valley_between
 
 
 def rows(x):

@@ -10,10 +10,10 @@ import pytest
 from zoo import THREE, boxes, without_groups
 
 import asterism
-from asterism.choose.choose import choose_k
 from asterism.data.source import ArraySource
 from asterism.engines.context import engine
 from asterism.errors import ParameterError, TooFewRowsError
+from asterism.verdict.choose import choose_k
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = ["silhouette"]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from zoo import THREE
 
-from asterism.choose.choose import choose_k
-from asterism.choose.verdict import Evidence, judge_family
+from asterism.verdict.choose import choose_k
 from asterism.verdict.judge import judge
+from asterism.verdict.words import Evidence, judge_family
 
 
 @pytest.mark.parametrize("single", [False, True])

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import asterism
-from asterism.choose.choose import choose_k
 from asterism.data.encode import EncodedSource
 from asterism.data.source import ArraySource
 from asterism.methods.encoding import standard_encoding
-from asterism.search import allcolumns
-from asterism.search.allcolumns import in_all_columns
-from asterism.search.plan import plan_for
+from asterism.verdict import all_columns
+from asterism.verdict.all_columns import in_all_columns
+from asterism.verdict.choose import choose_k
+from asterism.verdict.plan import plan_for
 
 ROWS, COLUMNS, NOISY = 900, 30, 24
 KS = list(range(1, 6))
@@ -97,7 +97,7 @@ def test_where_rows_are_few_or_columns_too_many_nothing_is_fitted(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("a mixture was fitted")
 
-    monkeypatch.setattr(allcolumns, "fit_mixture", refuse)
+    monkeypatch.setattr(all_columns, "fit_mixture", refuse)
     rng = np.random.default_rng(0)
     assert in_all_columns(encoded(rng.standard_normal((599, 30))), KS, 0) is None
     assert in_all_columns(encoded(rng.standard_normal((400, 300))), KS, 0) is None

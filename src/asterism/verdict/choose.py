@@ -7,45 +7,41 @@ other families:   a sample -> mixtures of every k -> ICL -> the whole table
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.choose.families import HEAVY, Compared, compared_for
-from asterism.choose.null import walks
-from asterism.choose.tabulate import Question, Table, measured
-from asterism.choose.verdict import Evidence, judge_family, tell
-from asterism.data.block import Block
 from asterism.data.encode import EncodedSource
 from asterism.data.read import read
 from asterism.data.source import ArraySource, Source
-from asterism.engines.loop import iterate
 from asterism.engines.reduce import map_rows, reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import DataError, ParameterError, TooFewRowsError
-from asterism.families.assignment import assign
-from asterism.families.base import Array, Family
+from asterism.families.base import Family
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.student import StudentFamily
 from asterism.methods.cells import Cells
-from asterism.methods.em import EM, MixtureModel, pieces
 from asterism.methods.encoding import standard_encoding
 from asterism.methods.kmeans import fit_kmeans
 from asterism.methods.mixture import Settings, fit_mixture
 from asterism.methods.path import fit_path
-from asterism.methods.posterior import Mixture, classify_rows, imputed
+from asterism.methods.posterior import imputed
 from asterism.methods.regions import Regions
 from asterism.stats.moments import ColumnMoments
+from asterism.verdict.all_columns import in_all_columns
+from asterism.verdict.choice import Choice, fit_on_whole, group_labels, heaviest_first
+from asterism.verdict.compared import HEAVY, Compared, compared_for
 from asterism.verdict.decide import MOST_GROUPS, Decision, decide
+from asterism.verdict.null import walks
 from asterism.verdict.propose import Proposal
 from asterism.verdict.rows import Drawn, Rows, draw
-from asterism.verdict.view import COMPARED_ROWS, View, view_of_numbers
+from asterism.verdict.tabulate import Question, Table, measured
+from asterism.verdict.view import COMPARED_ROWS, SAMPLE_SEED, View, view_of_numbers
+from asterism.verdict.words import Evidence, judge_family, tell
 
-SAMPLE_SEED = 0  # convention: a verdict does not depend on the user's seed
-STEPS = 20  # convention: of EM on the whole table, from where a sample has led
 PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
 SHOWN = 10  # convention: numbers in the table where none were asked for, or two more than the answer
 NUMBERS = ("gaussian", "student", "kmeans")  # models of columns that have places between them
@@ -53,49 +49,6 @@ CRITERIA = (
     "aic", "bic", "icl", "mdl", "cross_validation", "elbow", "gap", "stability", "silhouette",
     "calinski_harabasz", "scatter_ratio", "penalty",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """How many groups, and how that came about."""
-
-    k: int
-    confidence: float  # 0 to 1
-    reasons: tuple[str, ...]  # plain words
-    verdict: str  # the answer and the reasons
-    table: Table  # one row a k: every criterion
-    picks: dict[str, int | None]  # criterion -> the k it would take
-    structure: str | None  # of the mixture: a covariance structure, "student VVV", a family's name
-    components: int  # of the mixture: more than k where groups are not normal
-    group_of: NDArray[np.int64]  # (components,) the group of each
-    model: Any = field(
-        repr=False
-    )  # of the rows as ``view`` shows them: Mixture, Regions, or KMeansFit for "kmeans"
-    labels: NDArray[np.int32] = field(repr=False)  # (n,) groups, from the heaviest down; -1 for absent rows
-    alternative: int | None = None  # another number of groups that is nearly as good
-    view: View = field(default_factory=View, repr=False)  # how the model sees the rows
-
-    def plot(self) -> Any:
-        """Every criterion against k, as a plotly figure."""
-        from asterism.choose.plots import criteria_figure
-
-        return criteria_figure(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but labels and model."""
-        return {
-            "version": 1,
-            "k": self.k,
-            "confidence": self.confidence,
-            "alternative": self.alternative,
-            "verdict": self.verdict,
-            "reasons": list(self.reasons),
-            "picks": self.picks,
-            "structure": self.structure,
-            "components": self.components,
-            "sizes": np.bincount(self.labels[self.labels >= 0], minlength=self.k).tolist(),
-            "table": [dict(row) for row in self.table],
-        }
 
 
 def choose_k(
@@ -140,8 +93,17 @@ def choose_k(
     with one_blas_thread():
         if isinstance(model, str) and model in NUMBERS:
             encoded = EncodedSource(source, standard_encoding(source))
-            return choose_in_view(source, view_of_numbers(encoded), question)
+            return choose_numbers(source, encoded, view_of_numbers(encoded), question)
         return _choose_family(source, compared_for(model, source.n_columns, structures), question)
+
+
+def choose_numbers(source: Source, encoded: EncodedSource, view: View, question: Question) -> Choice:
+    """The verdict on rows of numbers; where directions of a wide table show no groups, all columns are asked."""
+    choice = choose_in_view(source, view, question)
+    compared = question.ks is None or (1 in question.ks and len(question.ks) > 1)
+    if view.axes is None or choice.k > 1 or not compared or question.model != "gaussian":
+        return choice
+    return in_all_columns(encoded, question) or choice
 
 
 def choose_in_view(source: Source, view: View, question: Question) -> Choice:
@@ -316,36 +278,3 @@ def _cells(drawn: Drawn, compared: Compared, ks: list[int]) -> Cells:
     name = HEAVY + lead.structure
     fewer = [number for number in tried if number <= lead.k]
     return cells | search({name: heavy[name]}, fewer, known=cells) if name in heavy else cells
-
-
-# --- the whole table --------------------------------------------------------------------------------------------
-
-
-def fit_on_whole(source: Source, mixture: Mixture) -> Mixture:
-    """The mixture of a sample, fitted on to the whole table."""
-    start = MixtureModel(mixture.weights, mixture.params)
-    model = iterate(EM(mixture.family), source, [start], max_iter=STEPS)[0].model
-    return replace(mixture, weights=model.weights, params=model.params)
-
-
-def group_labels(mixture: Mixture | Regions, group_of: NDArray[np.int64], block: Block) -> NDArray[np.int32]:
-    """Labels of groups: shares of components of one group add up before the likeliest is taken."""
-    if isinstance(mixture, Regions):
-        rows = np.where(np.isfinite(block.rows), block.rows, 0.0)
-        return np.asarray(mixture.log_densities(rows).argmax(axis=1), np.int32)
-    if len(group_of) == int(group_of.max()) + 1:
-        return group_of[classify_rows(mixture, block)[0]].astype(np.int32)
-    into = np.eye(int(group_of.max()) + 1)[group_of]
-    parts = [np.asarray(assign(mixture.scores(p), "soft")[0] @ into).argmax(axis=1) for _, p in pieces(block)]
-    return np.concatenate(parts).astype(np.int32)
-
-
-def heaviest_first(
-    source: Source, labels: NDArray[np.int32], group_of: NDArray[np.int64], k: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Labels and components with the heaviest group first; -1 for absent rows."""
-    weights: Array = map_rows(source, lambda block: block.weights)
-    mass = np.bincount(labels, weights, k)
-    new = np.empty(k, np.int64)
-    new[np.lexsort((np.arange(k), -mass))] = np.arange(k)
-    return np.where(weights > 0, new[labels], -1).astype(np.int32), new[group_of]
