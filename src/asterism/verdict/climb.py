@@ -1,0 +1,203 @@
+"""How many groups: more only where dependence inside the groups there are does not explain what more would win.
+
+A mixture whose columns are independent within components takes several of them for one group whose columns depend on
+each other. So a number of groups is not compared with the next by a penalty alone. From k groups,
+
+    gain = log p(X | best mixture, K components) - log p(X | mixture of k)
+
+is compared with the gains of tables drawn from k groups with margins as they are and dependence inside
+(``dependence.OneGroup``, one for each group): the same two mixtures, fitted to them in the same way. Drawn tables
+depend a little more or less inside their groups than the rows do, by chance, and gain by it; so gains are regressed
+on the dependence
+
+    -1/2 sum_g n_g log det R_g           R_g: correlations of scores in group g
+
+and what counts is by how many residual standard deviations the rows win more than groups just as dependent would:
+the evidence for more than k groups. Where there are no more it has Student's distribution with few degrees of
+freedom; it is put on the scale of a normal deviate. Where names are relatives, tables in which they follow each other
+are drawn as well, and the lesser evidence counts.
+
+References
+----------
+1. McLachlan (1987), On bootstrapping the likelihood ratio test statistic for the number of components in a normal
+   mixture. Applied Statistics 36:318-324.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, t
+
+from asterism.data.block import Block, block_of
+from asterism.data.columns import Column
+from asterism.data.source import ArraySource
+from asterism.methods.cells import Cell
+from asterism.methods.cut import cut_tree
+from asterism.methods.em import EM, MixtureModel
+from asterism.methods.encoding import standard_encoding
+from asterism.methods.linkage import link_points
+from asterism.methods.posterior import Mixture, heights_of, shares_of
+from asterism.methods.starts import model_of, one_hot
+from asterism.verdict.dependence import OneGroup
+
+Array = NDArray[np.float64]
+DRAWN_TABLES = 12  # convention: of each kind of dependence
+FIRST_TABLES, CLEAR = 6, 2.0  # convention: so many are enough where evidence is so many times what is asked
+ROWS = 1000  # convention: of a drawn table at the most
+STEPS, TOL = 40, 1e-5  # convention: of EM on a drawn table
+LEAST_SPREAD = (
+    0.5  # derived: nats; the log of a likelihood ratio varies by about that much even if it is all chance
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """From k groups to more."""
+
+    k: int
+    into: int  # components of the mixture that wins most
+    evidence: float  # a normal deviate: how much more the rows win than groups with dependence inside
+    gain: float  # nats a row
+    explained: float  # share of the gain that drawn tables have as well
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows that gains are compared on."""
+
+    columns: tuple[Column, ...]
+    x: Array  # (n, d) codes and numbers; NaN: missing
+    weights: Array  # (n,)
+
+    @property
+    def source(self) -> ArraySource:
+        """As numbers, for families that know which are codes."""
+        return ArraySource(self.x, self.weights)
+
+    @cached_property
+    def block(self) -> Block:
+        """All rows."""
+        return block_of(self.x, self.weights)
+
+    def some(self, most: int) -> Rows:
+        """Every so many-th row, at most so many of them."""
+        step = -(-len(self.x) // most)
+        return Rows(self.columns, self.x[::step], self.weights[::step])
+
+    @cached_property
+    def tree(self) -> Array:
+        """Ward's, of the encoded rows."""
+        table = ArraySource(self.x, self.weights, self.columns)
+        return link_points(np.nan_to_num(standard_encoding(table).encode(self.x)), self.weights, "ward")
+
+
+def climb(rows: Rows, at: dict[int, Cell], most: int, least_evidence: float) -> list[Step]:
+    """Steps that were weighed, by k; ``at``: the mixture of each number, ``most``: the one that wins most.
+
+    The answer is the least k without evidence for more.
+    """
+    few, steps = rows.some(ROWS), []
+    for k in sorted(k for k in at if k < most):
+        steps.append(step_from(few, at[k], at[most], least_evidence))
+        if steps[-1].evidence < least_evidence:
+            break
+    return steps
+
+
+def answer(steps: Sequence[Step], most: int, least_evidence: float) -> int:
+    """The least number without evidence for more."""
+    return next((step.k for step in steps if step.evidence < least_evidence), most)
+
+
+def step_from(rows: Rows, low: Cell, high: Cell, least_evidence: float) -> Step:
+    """What the rows say to more groups than ``low`` has, as many as ``high`` has."""
+    mixtures = low.mixture, high.mixture
+    shares = shares_of(low.mixture, rows.source)
+    groups = [OneGroup.of(rows.columns, rows.x, rows.weights * share) for share in shares.T]
+    gain, about = _gain(rows, mixtures), _dependence(rows, groups, shares)
+    best = (np.inf, 0.0)
+    for related in (False, True) if any(group.relatives for group in groups) else (False,):
+        gains, others = [], []
+        for number in range(DRAWN_TABLES):
+            table, labels = _drawn(rows, groups, shares, [number, low.k, related])
+            gains.append(_gain(table, mixtures))
+            others.append(about if related else _dependence(table, groups, labels))
+            if number + 1 == FIRST_TABLES:
+                found = _evidence(gain, about, np.array(gains), np.array(others))
+                if found[0] > CLEAR * least_evidence:
+                    break
+        best = min(best, _evidence(gain, about, np.array(gains), np.array(others)))
+        if best[0] < least_evidence:
+            break
+    return Step(low.k, high.k, best[0], gain / float(rows.weights.sum()), best[1] / max(gain, 1e-12))
+
+
+def _evidence(gain: float, about: float, gains: Array, others: Array) -> tuple[float, float]:
+    """A normal deviate of the gain given the dependence, and the gain expected."""
+    # Beyond the dependence of drawn tables a line says nothing.
+    offsets = others - np.clip(about, others.min(), others.max())
+    columns = [np.ones(len(gains))] + ([offsets] if offsets.std() > 1e-9 * (1.0 + abs(about)) else [])
+    design = np.column_stack(columns)
+    coefficients = np.linalg.lstsq(design, gains, rcond=None)[0]
+    freedom = len(gains) - design.shape[1]
+    spread = float(np.sqrt(((gains - design @ coefficients) ** 2).sum() / freedom))
+    leverage = float(np.linalg.pinv(design.T @ design)[0, 0])
+    deviate = (gain - coefficients[0]) / (max(spread, LEAST_SPREAD) * np.sqrt(1.0 + leverage))
+    return float(norm.isf(max(t.sf(deviate, freedom), 1e-300))), float(coefficients[0])
+
+
+# --- drawn tables -----------------------------------------------------------------------------------------------
+
+
+def _drawn(rows: Rows, groups: Sequence[OneGroup], shares: Array, seed: list[int]) -> tuple[Rows, Array]:
+    """A table of these groups, and (n, k) which row is of which; cells are missing where they are in the rows."""
+    rng, n = np.random.default_rng(seed), len(rows.x)
+    upto = np.rint(np.cumsum(rows.weights @ shares) / rows.weights.sum() * n).astype(np.int64)
+    sizes = np.diff(upto, prepend=0)
+    parts = [
+        group.draw(int(m), rng, related=bool(seed[-1])) for group, m in zip(groups, sizes, strict=True) if m
+    ]
+    order = rng.permutation(n)
+    drawn, labels = np.concatenate(parts)[order], np.repeat(np.arange(len(groups)), sizes)[order]
+    x = np.where(np.isnan(rows.x), np.nan, drawn)
+    return Rows(rows.columns, x, rows.weights), one_hot(labels, len(groups))
+
+
+def _dependence(rows: Rows, groups: Sequence[OneGroup], shares: Array) -> float:
+    """Of rows with shares (n, k) in groups."""
+    found = [group.dependence(rows.x, rows.weights * share)
+             for group, share in zip(groups, shares.T, strict=True)]  # fmt: skip
+    return float(np.sum(found))
+
+
+def _gain(rows: Rows, mixtures: tuple[Mixture, Mixture]) -> float:
+    """log p of the larger mixture less that of the smaller, both fitted to these rows."""
+    low, high = (_fitted(rows, mixture) for mixture in mixtures)
+    return float(rows.weights @ (heights_of(high, rows.source) - heights_of(low, rows.source)))
+
+
+def _fitted(rows: Rows, mixture: Mixture) -> Mixture:
+    """Fitted from where it is, and from groups of the rows themselves: the higher of the two."""
+    em, k = EM(mixture.family, tol=TOL), mixture.k
+    starts = [MixtureModel(mixture.weights, mixture.params)]
+    if k > 1:
+        starts.append(model_of(em, rows.block, one_hot(cut_tree(rows.tree, k=k), k)))
+    ends = [_after(em, rows.block, start) for start in starts[: 1 if k == 1 else 2]]
+    model = max(ends, key=lambda end: end[0])[1]
+    return Mixture(mixture.family, model.weights, model.params)
+
+
+def _after(em: EM, block: Block, model: MixtureModel) -> tuple[float, MixtureModel]:
+    """The model after some steps, and its log-posterior."""
+    for _ in range(STEPS):
+        statistic = em.summarize(model, block)
+        after = em.update(model, statistic)
+        if em.settled(model, after):
+            break
+        model = after
+    return -em.objective(model, em.summarize(model, block)), model.bare
