@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,11 @@ from asterism.families.cells import Adding, Array, filled, log_of, strength
 from asterism.stats.counts import LevelCounts
 
 PER_STEP = 4  # values of u from one level to the next
-HALVINGS = 50  # of the interval [0, 1] in which t lies
+LEAST_LOG, GRID = (
+    60.0,
+    257,
+)  # convention: of log t, below which a level is as good as impossible; and its grid
+NEWTON_STEPS = 8  # convention: from the grid, three reach the last digit
 
 
 @dataclass(frozen=True)
@@ -105,15 +109,19 @@ class OrdinalFamily(Adding):
 
     def estimate(self, statistic: LevelCounts, previous: Steps | None) -> Steps:
         """The best u with its best t, column by column."""
-        a = strength(self.prior)
-        shape = (len(statistic.counts), len(self.levels))
-        typical, decay = np.zeros(shape), np.ones(shape)
-        for j, (first, last) in enumerate(pairwise(level_offsets(self.levels))):
-            counts = statistic.counts[:, first:last] + a / (last - first)
-            typical[:, j], decay[:, j] = _best_steps(counts)
-            unseen = counts.sum(axis=1) == 0
+        a, k = strength(self.prior), len(statistic.counts)
+        starts, levels = level_offsets(self.levels), np.array(self.levels)
+        typical, decay = np.zeros((k, len(levels))), np.ones((k, len(levels)))
+        for count in np.unique(levels):  # columns of as many levels together
+            mine = np.flatnonzero(levels == count)
+            places = starts[mine][:, None] + np.arange(count)
+            counts = (statistic.counts[:, places] + a / count).reshape(-1, count)  # (k columns, L)
+            best = [part.reshape(k, len(mine)) for part in _best_steps(counts)]
             if previous is not None:
-                typical[unseen, j], decay[unseen, j] = previous.typical[unseen, j], previous.decay[unseen, j]
+                unseen = (counts.sum(axis=1) == 0).reshape(k, len(mine))
+                before = previous.typical[:, mine], previous.decay[:, mine]
+                best = [np.where(unseen, old, new) for old, new in zip(before, best, strict=True)]
+            typical[:, mine], decay[:, mine] = best
         return Steps(typical, decay)
 
     # --- sample ---
@@ -152,30 +160,56 @@ def _log_p(typical: Array, decay: Array, levels: int) -> Array:
 
 
 def _best_steps(counts: Array) -> tuple[Array, Array]:
-    """u and t, each (k,), that maximise sum_l counts_l log p(l), for counts (k, L)."""
-    levels = counts.shape[1]
+    """u and t, each (m,), that maximise sum_l counts_l log p(l), for counts (m, L)."""
+    table = _steps_of(counts.shape[1])
+    seen = counts.sum(axis=1, keepdims=True)
+    even = table.away.mean(axis=1)  # the distance where t = 1
+    distance = np.divide(counts @ table.away.T, seen, out=np.tile(even, (len(counts), 1)), where=seen > 0)
+    decay = table.decay_near(distance)
+    log_p = _log_p(np.broadcast_to(table.candidates, decay.shape), decay, counts.shape[1])  # (m, u, L)
+    best = np.einsum("kl,kul->ku", counts, log_p).argmax(axis=1)
+    every = np.arange(len(best))
+    return table.candidates[best], _decay_for(distance[every, best], table.away[best], decay[every, best])
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """What is the same for all columns of L levels."""
+
+    candidates: Array  # (u,) values of u; among equals, a level itself comes first
+    away: Array  # (u, L) squared steps from u to each level, less those to the nearest
+    log_t: Array  # (g,) a grid that rises to 0
+    expected: Array  # (u, g) the distance expected with that t
+
+    def decay_near(self, distance: Array) -> Array:
+        """(m, u) about the t whose expected distance is the given one."""
+        found = np.empty_like(distance)
+        for j, expected in enumerate(self.expected):
+            found[:, j] = np.exp(np.interp(distance[:, j], expected, self.log_t))
+        return np.where(distance <= 0, 0.0, found)
+
+
+@cache
+def _steps_of(levels: int) -> _Steps:
     per = PER_STEP if levels > 2 else 1  # of two levels any u between them would say what another t says
     candidates = np.arange(per * (levels - 1) + 1) / per
-    candidates = candidates[np.argsort(candidates % 1 != 0, kind="stable")]  # among equals, a level itself
-    away = _steps_away(candidates, levels)  # (u, L)
-    seen = counts.sum(axis=1, keepdims=True)
-    even = away.mean(axis=1)  # the distance where t = 1
-    distance = np.divide(counts @ away.T, seen, out=np.tile(even, (len(counts), 1)), where=seen > 0)
-    decay = _decay_for(distance, away)
-    log_p = _log_p(np.broadcast_to(candidates, decay.shape), decay, levels)  # (k, u, L)
-    best = np.einsum("kl,kul->ku", counts, log_p).argmax(axis=1)
-    return candidates[best], decay[np.arange(len(best)), best]
+    candidates = candidates[np.argsort(candidates % 1 != 0, kind="stable")]
+    away = _steps_away(candidates, levels)
+    log_t = -LEAST_LOG * np.linspace(1.0, 0.0, GRID) ** 3
+    powers = np.exp(away[:, None, :] * log_t[:, None])
+    return _Steps(candidates, away, log_t, (powers * away[:, None, :]).sum(axis=2) / powers.sum(axis=2))
 
 
-def _decay_for(distance: Array, away: Array) -> Array:
-    """(k, u) the t in [0, 1] whose expected distance, sum a t^a / sum t^a, is the given one, or 1 if all are less.
+def _decay_for(distance: Array, away: Array, near: Array) -> Array:
+    """(m,) the t in [0, 1] whose expected distance, sum a t^a / sum t^a, is the given one, or 1 if all are less.
 
-    The expected distance rises with t (its derivative is a variance over t), so halving the interval finds it.
+    The derivative of the expected distance by log t is the variance of a, so Newton's steps find it from ``near``.
     """
-    low, high = np.zeros_like(distance), np.ones_like(distance)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        powers = middle[..., None] ** away
-        short = (powers * away).sum(axis=-1) < distance * powers.sum(axis=-1)
-        low, high = np.where(short, middle, low), np.where(short, high, middle)
-    return np.where(distance <= 0, 0.0, np.where(distance >= away.mean(axis=-1), 1.0, 0.5 * (low + high)))
+    log_t = np.log(np.maximum(near, np.exp(-LEAST_LOG)))
+    for _ in range(NEWTON_STEPS):
+        powers = np.exp(away * log_t[:, None])
+        total = powers.sum(axis=1)
+        mean = (powers * away).sum(axis=1) / total
+        variance = np.maximum((powers * away**2).sum(axis=1) / total - mean**2, 1e-300)
+        log_t = np.clip(log_t + np.clip((distance - mean) / variance, -1.0, 1.0), -LEAST_LOG, 0.0)
+    return np.where(distance <= 0, 0.0, np.where(distance >= away.mean(axis=1), 1.0, np.exp(log_t)))
