@@ -56,7 +56,7 @@ def gamma(rng: Rng) -> Callable[[Array], Any]:
 
 
 def percent(rng: Rng) -> Callable[[Array], Any]:
-    of = stats.beta(*rng.uniform(0.5, 4, 2), scale=100)
+    of = stats.beta(*rng.uniform(1.1, 4, 2), scale=100)  # one mode
     return lambda u: np.round(of.ppf(u), 1)
 
 
