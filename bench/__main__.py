@@ -1,4 +1,4 @@
-"""``python -m bench METHOD``, from the project's root: choose, compress, kmeans, medoids, metrics, mixed and so on."""
+"""``python -m bench METHOD``, from the root of the project: choose, compress, kmeans, medoids, mixed and so on."""
 
 from __future__ import annotations
 
