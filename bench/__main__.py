@@ -1,4 +1,4 @@
-"""``python -m bench choose|compress|kmeans|medoids|metrics|mixture|pca|reduce|trees``, from the project's root."""
+"""``python -m bench METHOD``, from the root of the project: choose, compress, kmeans, medoids, mixed and so on."""
 
 from __future__ import annotations
 
@@ -12,24 +12,39 @@ def main() -> None:
     )
     parser.add_argument(
         "method",
-        choices=["choose", "compress", "kmeans", "medoids", "metrics", "mixture", "pca", "reduce", "trees"],
+        choices=[
+            "choose",
+            "compress",
+            "kmeans",
+            "medoids",
+            "metrics",
+            "mixed",
+            "mixture",
+            "pca",
+            "reduce",
+            "trees",
+        ],
     )
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, for a first look")
     parser.add_argument("--tiny", action="store_true", help="a few rows: does it run at all?")
     parser.add_argument("--only", default="", metavar="CASE", help="cases whose name has these words in it")
-    parser.add_argument("--seed", type=int, help="seed of generated tables, where a method has many (choose)")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="go on with answers kept here (choose)")
+    parser.add_argument(
+        "--seed", type=int, help="seed of generated tables, where a method has many (choose, mixed)"
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="go on with answers kept here (choose, mixed)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number measured")
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
     options = parser.parse_args()
 
     # Not at the top: worker processes import this file too, before their threads are limited.
-    from bench import choose, compress, harness, kmeans, medoids, metrics, mixture, pca, reduce, trees
+    from bench import choose, compress, harness, kmeans, medoids, metrics, mixed, mixture, pca, reduce, trees
     from bench.report import Session
 
     size = "tiny" if options.tiny else "quick" if options.quick else "full"
     harness.SPAN = 0.0 if options.tiny else harness.SPAN
-    modules = (choose, compress, kmeans, medoids, metrics, mixture, pca, reduce, trees)
+    modules = (choose, compress, kmeans, medoids, metrics, mixed, mixture, pca, reduce, trees)
     method = {module.__name__.rpartition(".")[2]: module for module in modules}[options.method]
     words = options.only.split()
     cases = [case for case in method.cases(size) if all(word in case.name for word in words)]

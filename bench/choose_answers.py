@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import base64
-import hashlib
 import json
 import os
 import sys
@@ -138,13 +137,13 @@ def chosen(words: str) -> list[str]:
 
 def ask(name: str, table: LabelledTable) -> Answer:
     """One contestant about one table. Peers get one thread: on small tables more only cost time."""
-    began = _processor_seconds()
+    began = processor_seconds()
     if name in OURS:
         answer = CONTESTANTS[name].ask(table)
     else:
         with threadpool_limits(1):
             answer = _attempt(name, table)
-    seconds = answer.seconds or _processor_seconds() - began  # mclust has its own clock
+    seconds = answer.seconds or processor_seconds() - began  # mclust has its own clock
     return Answer(answer.labels, answer.k, seconds, answer.confidence)
 
 
@@ -157,7 +156,8 @@ def _attempt(name: str, table: LabelledTable) -> Answer:
         return counted(np.full(len(table.rows), -1))
 
 
-def _processor_seconds() -> float:
+def processor_seconds() -> float:
+    """Of this process and of those it waited for: the same on a busy machine."""
     spent = os.times()
     return spent.user + spent.system
 
@@ -166,8 +166,9 @@ def _processor_seconds() -> float:
 
 
 class Kept:
-    """Answers by contestant and table. In a folder, each is a line of JSON added at the end of the contestant's file:
-    several processes can work into one folder, nothing is lost when one is stopped; of two lines the later counts."""
+    """Answers by contestant and table (anything with a ``key``). In a folder, each is a line of JSON added at the end
+    of the contestant's file: several processes can work into one folder, nothing is lost when one is stopped; of two
+    lines the later counts."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
@@ -178,18 +179,18 @@ class Kept:
                 key = said.pop("contestant"), said.pop("table")
                 self._said[key] = Answer(labels=_unpacked(said.pop("labels")), **said)
 
-    def get(self, name: str, table: LabelledTable) -> Answer | None:
+    def get(self, name: str, table: Any) -> Answer | None:
         """The answer, if it was given."""
-        return self._said.get((name, _key(table)))
+        return self._said.get((name, table.key))
 
-    def put(self, name: str, table: LabelledTable, answer: Answer) -> None:
+    def put(self, name: str, table: Any, answer: Answer) -> None:
         """Keep an answer."""
-        self._said[name, _key(table)] = answer
+        self._said[name, table.key] = answer
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
             line = {
                 "contestant": name,
-                "table": _key(table),
+                "table": table.key,
                 **asdict(answer),
                 "labels": _packed(answer.labels),
             }
@@ -205,11 +206,6 @@ def _unpacked(text: str) -> Labels:
     return np.frombuffer(zlib.decompress(base64.b64decode(text)), "<i4").astype(np.int64)
 
 
-def _key(table: LabelledTable) -> str:
-    cells = np.ascontiguousarray(table.rows)
-    return f"{table.name} {hashlib.sha256(cells.tobytes()).hexdigest()[:12]}"
-
-
 def tables_of(seeds: Iterable[int], kinds: Iterable[str] = KINDS, words: str = "") -> list[LabelledTable]:
     """Generated tables of all seeds, and measured ones once."""
     found = []
@@ -219,8 +215,9 @@ def tables_of(seeds: Iterable[int], kinds: Iterable[str] = KINDS, words: str = "
 
 
 def answers(
-    kept: Kept, names: Sequence[str], tables: Sequence[LabelledTable], seconds: float = float("inf")
-) -> int:
+    kept: Kept, names: Sequence[str], tables: Sequence[Any], seconds: float = float("inf"),
+    ask: Callable[[str, Any], Answer] = ask,
+) -> int:  # fmt: skip
     """Ask contestants about every table that they have not answered; how many answers are missing when time is up."""
     missing = [
         (name, table)

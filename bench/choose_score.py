@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
@@ -43,8 +44,8 @@ class Scored:
     differ: list[str] = field(default_factory=list)  # tables where they do not
 
 
-def marked(table: LabelledTable, answer: Answer) -> Mark:
-    """The mark of an answer."""
+def marked(table: Any, answer: Answer) -> Mark:
+    """The mark of an answer to a table of any kind that has a name, a kind, a half, labels and k."""
     known = table.labels > 0
     rand = None
     if table.k > 1 and known.any():

@@ -8,6 +8,7 @@ the verdict was sought, ``fresh`` ones (``bench/choose_fresh.py``) were written 
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -43,6 +44,11 @@ class LabelledTable:
     def k(self) -> int:
         """Groups, 1 where there are none to tell apart."""
         return self.accepted or len(np.unique(self.labels[self.labels > 0]))
+
+    @property
+    def key(self) -> str:
+        """Its name and its very cells."""
+        return f"{self.name} {hashlib.sha256(np.ascontiguousarray(self.rows).tobytes()).hexdigest()[:12]}"
 
 
 @dataclass(frozen=True)
