@@ -271,13 +271,14 @@ def _found(task: Task, outliers: Outliers) -> Finding:
     """What the search of a table finds."""
     source, used, encoded, ks, plan = task.source, task.used, task.encoded, task.ks, task.plan
     settings, seed = task.settings, task.settings["seed"]
-    choice, plan, stopped = chosen(used, encoded, plan, ks, task.asked, seed)
+    choice, plan, stopped = chosen(used, task.formed, plan, ks, task.asked, seed)
     if task.asked and len(ks) == 1 and not stopped:
         choice = asked_for(choice)
     elif len(ks) == 1 and not choice.verdict:  # a table of one row, or of equal rows
         choice = replace(asked_for(choice), verdict="There are no groups. All rows are equal.", reasons=())
-    view, judge, method = settle(used, encoded, plan, choice, seed)
-    model = GroupModel(source.columns, view, judge)
+    view, judge, method = settle(used, task.formed, plan, choice, seed)
+    columns = source.columns if view.margins is None else view.margins.described(source.columns)
+    model = GroupModel(columns, view, judge)
     labels, doubt = model.labels_and_doubt(used)
     if len(ks) > 1 and not stopped:
         choice = with_few_rows(choice, float(doubt.mass.sum()))
@@ -297,7 +298,7 @@ def _found(task: Task, outliers: Outliers) -> Finding:
         labels=labels,
         choice=choice if choice.k == model.k else replace(choice, k=model.k),
         profiles=profiles,
-        columns=source.columns,
+        columns=columns,
         ignored=source.ignored,
         missing=dict(zip(source.names, task.holes, strict=True)),
         settings=settings,

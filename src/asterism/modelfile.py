@@ -7,7 +7,8 @@ again and compared after writing, and the file appears under its name only then.
     metadata   asterism-model = JSON: version, digest, model (JSON again: columns, view, judge, about)
     arrays     view.*, judge.*, typicality.*, background.*
 
-Typicality and background came later than the format: a file without them is read, and such a model knows neither.
+Typicality, background and the forms of columns came later than the format: a file without them is read, and such a
+model has none.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.columns import KINDS, Column
+from asterism.data.columns import KINDS, WITH_LEVELS, Column
 from asterism.data.encode import Encoding
+from asterism.data.margins import Margins
 from asterism.distances.mixed import FittedSum
 from asterism.engines.checkpoint import write_arrays
 from asterism.errors import ModelFileError, ParameterError
@@ -181,7 +183,7 @@ def _restored(spec: Spec, arrays: Arrays) -> GroupModel:
     columns = tuple(_column(item) for item in spec["columns"])
     demand(len(columns) > 0 and len({c.name for c in columns}) == len(columns), "columns of one name each")
     view = _view(spec["view"], columns, arrays)
-    width = len(columns) if view.encoding is None else view.encoding.width
+    width = len(view.modelled(columns)) if view.encoding is None else view.encoding.width
     width = width if view.axes is None else len(view.axes)
     judge = JUDGES[spec["judge"]["kind"]](spec["judge"], width, arrays)
     about = spec["about"]
@@ -196,7 +198,8 @@ def _column(item: Spec) -> Column:
         all(isinstance(level, str) for level in levels) and len(set(levels)) == len(levels), "distinct levels"
     )
     demand(
-        bool(levels) == (kind != "numeric") and (kind != "boolean" or len(levels) == 2), "levels of its kind"
+        bool(levels) == (kind in WITH_LEVELS) and (kind != "boolean" or len(levels) == 2),
+        "levels of its kind",
     )
     return Column(name, kind, levels)
 
@@ -247,19 +250,26 @@ def _packed_view(view: View, arrays: Arrays) -> Spec:
         arrays["view.center"], arrays["view.scale"] = view.encoding.center, view.encoding.scale
     if view.axes is not None:
         arrays["view.axes"] = view.axes
-    return {"name": view.name}
+    return (
+        {"name": view.name}
+        if view.margins is None
+        else {"name": view.name, "margins": view.margins.to_dict()}
+    )
 
 
 def _view(spec: Spec, columns: tuple[Column, ...], arrays: Arrays) -> View:
     name = spec["name"]
     demand(name in ("plain", "scaled", "reduced"), "a known view of the rows")
+    margins = Margins.from_dict(spec["margins"], columns) if "margins" in spec else None
     if name == "plain":
-        return View()
+        return View(margins=margins)
+    if margins is not None:
+        columns = margins.modelled
     width = Encoding.plain(columns).width
     scale = floats(arrays, "view.scale", (width,))
     demand(bool((scale > 0).all()), "positive scales")
     encoding = Encoding(columns, floats(arrays, "view.center", (width,)), scale)
-    return View(encoding, floats(arrays, "view.axes", (None, width)) if name == "reduced" else None)
+    return View(encoding, floats(arrays, "view.axes", (None, width)) if name == "reduced" else None, margins)
 
 
 # --- judges -----------------------------------------------------------------------------------------------------

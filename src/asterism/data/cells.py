@@ -64,6 +64,22 @@ def as_numbers(array: Any, name: str, row: int) -> NDArray[Any]:
     return _floats(array.cast(pa.float64(), safe=False))
 
 
+def as_counts(array: Any, name: str, row: int) -> NDArray[Any]:
+    """Cells as whole numbers from 0 on; NaN is missing. ``row`` is that of the first cell."""
+    values = as_numbers(array, name, row)
+    with np.errstate(invalid="ignore"):
+        wrong = ~np.isnan(values) & ~((values >= 0) & (np.floor(values) == values) & np.isfinite(values))
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise DataError(
+            f"{float(values[place]):g} is no count.",
+            f"Counts are 0, 1, 2, ...; correct the cell, or make the column {name}=numeric.",
+            row=row + place,
+            column=name,
+        )
+    return values
+
+
 def not_a_number(text: str, name: str, row: int) -> DataError:
     """What to say of a word among numbers."""
     return DataError(

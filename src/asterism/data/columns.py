@@ -6,6 +6,7 @@ A kind is one of
 * ``categorical``  names without an order; cells are codes 0..L-1 into ``levels``
 * ``ordinal``      names with an order; cells are codes 0..L-1 into ``levels``, lowest first
 * ``boolean``      two names; cells are 0 and 1
+* ``count``        whole numbers from 0 on: visits, children, faults
 * ``ignored``      not used (an identifier, free text, a constant), and ``reason`` says why
 """
 
@@ -19,8 +20,10 @@ from typing import Any, Literal, cast
 
 from asterism.errors import ParameterError
 
-Kind = Literal["numeric", "categorical", "ordinal", "boolean", "ignored"]
-KINDS: tuple[Kind, ...] = ("numeric", "categorical", "ordinal", "boolean", "ignored")
+Kind = Literal["numeric", "categorical", "ordinal", "boolean", "count", "ignored"]
+KINDS: tuple[Kind, ...] = ("numeric", "categorical", "ordinal", "boolean", "count", "ignored")
+WITH_LEVELS: tuple[Kind, ...] = ("categorical", "ordinal", "boolean")
+NUMBERS: tuple[Kind, ...] = ("numeric", "count")  # cells are numbers, not codes of levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Column:
 
     name: str
     kind: Kind = "numeric"
-    levels: tuple[str, ...] = ()  # names of the codes, for all kinds but numeric
+    levels: tuple[str, ...] = ()  # names of the codes, for the kinds of WITH_LEVELS
     reason: str = ""  # why this kind was inferred or why the column is ignored
 
 
@@ -84,7 +87,7 @@ def _wish(name: str, value: Any) -> Wish:
         raise ParameterError(
             f"The levels of column {name!r} are {', '.join(map(repr, levels))}.", "Name each level once."
         )
-    if levels and kind in ("numeric", "ignored"):
+    if levels and kind not in WITH_LEVELS:
         raise ParameterError(
             f"Column {name!r} is {kind} and has levels.", "Only the other kinds have levels."
         )

@@ -3,7 +3,7 @@
 ==============  ==========================================  ===========================
 kind            plain value                                 scale
 ==============  ==========================================  ===========================
-numeric         x                                           its standard deviation
+numeric, count  x                                           its standard deviation
 ordinal         code / (L - 1), the rank between 0 and 1    its standard deviation
 boolean         0 or 1                                      its standard deviation
 categorical     L columns, 1 where the cell is the level    sqrt(sum of their variances)
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Matrix, Vector
-from asterism.data.columns import Column
+from asterism.data.columns import NUMBERS, Column
 from asterism.data.source import Piece, Source
 
 
@@ -73,7 +73,7 @@ class Encoding:
 
     def encode(self, rows: Matrix) -> Matrix:
         """Rows (n, d) of the source -> (n, D), in the same precision."""
-        if all(column.kind == "numeric" for column in self.columns):
+        if all(column.kind in NUMBERS for column in self.columns):
             opened = rows.astype(np.float64)
         else:
             opened = np.empty((len(rows), self.width))
@@ -89,7 +89,7 @@ class Encoding:
     def decode_centers(self, centers: Any) -> dict[str, NDArray[np.float64]]:
         """Centres (k, D) in the user's own units, by column of the source.
 
-        numeric (k,) means; ordinal (k,) mean codes, 0 the lowest level; boolean (k,) shares of the second
+        numeric and count (k,) means; ordinal (k,) mean codes, 0 the lowest level; boolean (k,) shares of the second
         level; categorical (k, L) shares of the levels.
 
         >>> colors = Encoding.plain((Column("color", "categorical", ("blue", "red")),))

@@ -23,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 
 from asterism.data.cells import NUMBER, is_number, is_text, not_a_number
-from asterism.data.columns import Column, Wish
+from asterism.data.columns import NUMBERS, Column, Wish
 from asterism.data.profile import MOST_LEVELS, Profile
 from asterism.errors import DataError, ParameterError
 
@@ -72,9 +72,9 @@ def unusable(name: str, kind: Any) -> Column | None:
 def wished(name: str, wish: Wish, kind: Any, profile: Profile, declared: tuple[str, ...] = ()) -> Column:
     """The column as the user says it is, or why it cannot be."""
     reason = "as before" if wish.known else "as asked"
-    if wish.kind == "numeric":
+    if wish.kind in NUMBERS:
         _require_numbers(name, kind, profile, wish)
-        return Column(name, "numeric", (), reason)
+        return Column(name, wish.kind, (), reason)
     levels = wish.levels or _found_levels(name, wish, profile, declared)
     if wish.kind == "boolean" and len(levels) != 2:
         raise DataError(

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 from asterism.data.block import Matrix
-from asterism.data.cells import as_codes, as_numbers, plain, spelled
-from asterism.data.columns import Column
+from asterism.data.cells import as_codes, as_counts, as_numbers, plain, spelled
+from asterism.data.columns import NUMBERS, WITH_LEVELS, Column
 from asterism.data.frames import array_table, frame_table
 from asterism.data.memory import memory_to_keep
 from asterism.data.source import ArraySource, Piece, Source, in_memory
@@ -122,6 +122,8 @@ class LikeSource(TableSource):
                 continue
             if column.kind == "numeric":
                 out[:, j] = as_numbers(batch[column.name], column.name, row)
+            elif column.kind == "count":
+                out[:, j] = as_counts(batch[column.name], column.name, row)
             else:
                 codes = as_codes(batch[column.name], self._lookups[column.name], column.name, row)
                 out[:, j] = np.where(codes == _UNSEEN, np.nan, codes)
@@ -141,7 +143,7 @@ class _Lenient(dict[str, int]):
 def _looked(table: Table, columns: Sequence[Column]) -> tuple[int, dict[str, tuple[int, tuple[str, ...]]]]:
     """Rows, and for columns with levels how many cells hold new ones, and which."""
     unseen: dict[str, tuple[int, tuple[str, ...]]] = {}
-    known = {column.name: set(column.levels) for column in columns if column.kind != "numeric"}
+    known = {column.name: set(column.levels) for column in columns if column.kind in WITH_LEVELS}
     row = 0
     for batch in table.batches([column.name for column in columns]):
         for name, levels in known.items():
@@ -221,7 +223,7 @@ def _table_of(source: Source) -> Table:
     """A source of other columns as a table again, so that its levels get their names back."""
     if isinstance(source, TableSource):
         return source.table
-    if isinstance(source, ArraySource) and all(column.kind == "numeric" for column in source.columns):
+    if isinstance(source, ArraySource) and all(column.kind in NUMBERS for column in source.columns):
         table = array_table(source.array)
         names = dict(zip(table.types, source.names, strict=True))
         return _with_names(table, names)

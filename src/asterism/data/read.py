@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from asterism.data.columns import Column, Wish, require_known, wishes
+from asterism.data.columns import NUMBERS, WITH_LEVELS, Column, Wish, require_known, wishes
 from asterism.data.frames import array_table, frame_table
 from asterism.data.infer import inferred, unusable, wished
 from asterism.data.memory import memory_to_keep, parse_bytes
@@ -166,7 +166,7 @@ def _source(table: Table, wanted: dict[str, Wish], ignore: tuple[str, ...], weig
     decided = _set_aside(table, wanted, ignore, weight_name)
     names = list(table.types)
     look = [name for name in names if name not in decided or name == weight_name]
-    parse = {name for name, wish in wanted.items() if wish.kind == "numeric"} | {weight_name or ""}
+    parse = {name for name, wish in wanted.items() if wish.kind in NUMBERS} | {weight_name or ""}
     found = profiles(table, look or names[:1], frozenset(parse))
     n_rows = next(iter(found.values())).rows
     if n_rows == 0:
@@ -251,9 +251,12 @@ def _require_used(table: Table, used: tuple[Column, ...], ignored: tuple[Column,
 
 
 def _check_levels(source: TableSource, found: dict[str, Profile]) -> None:
-    """Where a cell is none of the given levels, read until it is met: the error names its row."""
+    """Where a cell is none of the given levels, or no count, read until it is met: the error names its row."""
     for column in source.columns:
-        levels = found[column.name].levels
-        if column.kind != "numeric" and (levels is None or not levels <= set(column.levels)):
+        profile = found[column.name]
+        levels = profile.levels
+        counts = column.kind != "count" or (profile.whole and profile.low >= 0)
+        known = column.kind not in WITH_LEVELS or (levels is not None and levels <= set(column.levels))
+        if not (counts and known):
             for _ in TableSource(source.table, (column,), source.n_rows).pieces(0, source.n_rows):
                 pass

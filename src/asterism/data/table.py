@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from asterism.data.block import Matrix, Vector
-from asterism.data.cells import as_codes, as_numbers
-from asterism.data.columns import Column
+from asterism.data.cells import as_codes, as_counts, as_numbers
+from asterism.data.columns import NUMBERS, WITH_LEVELS, Column
 from asterism.data.profile import Profile
 from asterism.data.source import Piece, Source
 from asterism.errors import DataError, FileError, WeightError
@@ -72,13 +72,13 @@ class TableSource(Source):
     ) -> None:
         self.table, self.columns, self.n_rows, self.ignored = table, columns, n_rows, ignored
         self.weights = weights
-        numeric = [str(table.types[c.name]) for c in columns if c.kind == "numeric"]
+        numeric = [str(table.types[c.name]) for c in columns if c.kind in NUMBERS]
         single = bool(numeric) and set(numeric) == {"float"}  # Arrow's name for float32
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self._lookups = {
             c.name: {level: code for code, level in enumerate(c.levels)}
             for c in columns
-            if c.kind != "numeric"
+            if c.kind in WITH_LEVELS
         }
 
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
@@ -102,6 +102,8 @@ class TableSource(Source):
             cells = batch[column.name]
             if column.kind == "numeric":
                 out[:, j] = as_numbers(cells, column.name, row)
+            elif column.kind == "count":
+                out[:, j] = as_counts(cells, column.name, row)
             else:
                 out[:, j] = as_codes(cells, self._lookups[column.name], column.name, row)
         return out

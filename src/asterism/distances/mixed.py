@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from asterism import _core
 from asterism.data.block import Matrix, Vector
-from asterism.data.columns import Column, Kind, require_known
+from asterism.data.columns import NUMBERS, Column, Kind, require_known
 from asterism.data.finite import infinite_cell
 from asterism.data.source import Source
 from asterism.distances.base import Dissimilarity, Fitted, Tile
@@ -169,7 +169,7 @@ def column_kinds(
                 )
             kinds.append(ASYMMETRIC)
         else:
-            kinds.append(RANGE if kind in ("numeric", "ordinal") else DIFFER)
+            kinds.append(RANGE if kind in (*NUMBERS, "ordinal") else DIFFER)
     return np.array(kinds, np.int64)
 
 

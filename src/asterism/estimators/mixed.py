@@ -22,6 +22,7 @@ from asterism.families.bernoulli import BernoulliFamily
 from asterism.families.categorical import CategoricalFamily, level_offsets
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.ordinal import OrdinalFamily
+from asterism.families.poisson import PoissonFamily
 from asterism.families.product import ProductFamily
 from asterism.methods.mixture import MixtureFit
 
@@ -259,6 +260,7 @@ MADE_OF: dict[str, Callable[[str, Any, tuple[int, ...]], Family]] = {
     "categorical": lambda _, prior, levels: CategoricalFamily(levels, prior),
     "boolean": lambda _, prior, __: BernoulliFamily(prior),
     "ordinal": lambda _, prior, levels: OrdinalFamily(levels, prior),
+    "count": lambda _, prior, __: PoissonFamily(prior),
 }
 
 
@@ -272,6 +274,8 @@ def _told_of(family: Any, params: Any, i: int) -> dict[str, Array]:
         return {"probabilities": params.probabilities[:, a:b]}
     if isinstance(family, BernoulliFamily):
         return {"probability": params.probabilities[:, i]}
+    if isinstance(family, PoissonFamily):
+        return {"rate": params.rates[:, i]}
     return {"typical": params.typical[:, i], "decay": params.decay[:, i]}
 
 

@@ -192,7 +192,11 @@ def _levels(column: Column, here: _Cell, rest: _Cell) -> Effect:
     )
 
 
-_COMPARE: dict[Kind, Callable[[Column, _Cell, _Cell], Effect]] = {"numeric": _numbers, "ordinal": _ranks}
+_COMPARE: dict[Kind, Callable[[Column, _Cell, _Cell], Effect]] = {
+    "numeric": _numbers,
+    "count": _numbers,
+    "ordinal": _ranks,
+}
 
 
 def _nothing(column: Column, here: float | str | None, rest: float | str | None) -> Effect:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from asterism.data.columns import NUMBERS
 from asterism.explain.effects import Effect
 from asterism.explain.words import listed, number_text
 
@@ -92,7 +93,7 @@ def _words(effects: Sequence[Effect]) -> list[str]:
 
 
 def _word(effect: Effect) -> str:
-    if effect.kind in ("numeric", "ordinal"):
+    if effect.kind in (*NUMBERS, "ordinal"):
         return _more_or_less(effect.column, effect.size > 0)
     level, name = str(effect.value), " ".join(_tokens(effect.column)) or effect.column
     if effect.kind == "boolean" and level.lower() in YES | NO:
@@ -125,7 +126,7 @@ def _tokens(column: str) -> list[str]:
 
 def _clause(effect: Effect) -> str:
     name = effect.column
-    if effect.kind == "numeric" and isinstance(effect.value, float) and isinstance(effect.elsewhere, float):
+    if effect.kind in NUMBERS and isinstance(effect.value, float) and isinstance(effect.elsewhere, float):
         way = "higher" if effect.size > 0 else "lower"
         return f"{name} is {way} ({number_text(effect.value)} against {number_text(effect.elsewhere)})"
     if effect.kind == "ordinal":

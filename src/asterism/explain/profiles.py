@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector, block_of
-from asterism.data.columns import Column
+from asterism.data.columns import NUMBERS, Column
 from asterism.data.encode import EncodedSource, Encoding
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce as reduce_blocks
@@ -81,7 +81,7 @@ def _profile(group: int, moments: ColumnMoments, overall: ColumnMoments, plain: 
     for j, column in enumerate(plain.columns):
         own = plain.origins == j
         seen = bool(moments.weight[own].any())
-        describe = _by_value if column.kind in ("numeric", "ordinal") else _by_level
+        describe = _by_value if column.kind in (*NUMBERS, "ordinal") else _by_level
         typical, trait = describe(column, here[column.name][0], everywhere[column.name][0], differ[own])
         centre[column.name] = typical if seen else None
         traits.append(trait if seen else Trait(column.name, None, None, None, 0.0))

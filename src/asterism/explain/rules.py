@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector
-from asterism.data.columns import Column
+from asterism.data.columns import NUMBERS, Column
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
 from asterism.explain.profiles import Labels
@@ -137,7 +137,7 @@ def find_rule(
     ['age > 5']
     """
     orders = {
-        j: np.argsort(rows[:, j], kind="stable") for j in places if columns[j].kind in ("numeric", "ordinal")
+        j: np.argsort(rows[:, j], kind="stable") for j in places if columns[j].kind in (*NUMBERS, "ordinal")
     }
     inside = np.where(members, weights, 0.0)
     start = _Path(

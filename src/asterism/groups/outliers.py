@@ -113,7 +113,7 @@ def least_typical(typicality: Vector, weights: Vector, share: float) -> tuple[ND
 
 def with_background(model: GroupModel, source: Source, labels: Labels, seed: int) -> GroupModel:
     """The model with a background, where rows of ``source`` give evidence for one and no group is lost to it."""
-    if any(column.kind != "numeric" for column in model.columns):
+    if any(column.kind != "numeric" for column in model.view.modelled(model.columns)):
         return model  # convention: levels have no volume to be evenly spread in
     seen = model.rows_of(source)
     drawn = draw(seen, EVIDENCE_ROWS, seed)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Matrix, Vector
-from asterism.data.columns import Column
+from asterism.data.columns import NUMBERS, Column
 from asterism.errors import ParameterError, TooFewRowsError
 
 How = Literal["separating", "widest"]
@@ -224,7 +224,7 @@ def _scatter(cells: Vector, weights: Vector, column: Column) -> float:
 
 def _reach(values: Vector, column: Column) -> float:
     """How far a column reaches: numbers in their unit, ranks from 0 to 1, levels 1."""
-    if column.kind == "numeric":
+    if column.kind in NUMBERS:
         return float(values[-1] - values[0])
     if column.kind == "ordinal":
         return float(values[-1] - values[0]) / max(len(column.levels) - 1, 1)
@@ -259,7 +259,9 @@ def rule_of(path: Sequence[tuple[Split, bool]], columns: tuple[Column, ...]) -> 
         mine = [(split, left) for split, left in path if split.column == j]
         missing = all(split.missing_left == left for split, left in mine)
         said = (
-            _levels_text(mine, columns[j]) if columns[j].kind != "numeric" else _range_text(mine, columns[j])
+            _levels_text(mine, columns[j])
+            if columns[j].kind not in NUMBERS
+            else _range_text(mine, columns[j])
         )
         texts.append(f"{said} or missing" if missing else said)
     if len(texts) == 1:

@@ -75,6 +75,9 @@ class Subject:
     typicality: NDArray[np.float64] | None = None  # (n,) how usual a row is in its group; NaN: not known
     outliers: NDArray[np.bool_] | None = None  # (n,) rows that took part and belong to none
     reference: tuple[str, Sequence[str]] | None = None  # a column's name and its (n,) cells
+    seen_as: Mapping[str, str] = field(
+        default_factory=dict
+    )  # column -> its reason, where the search gave it another
 
 
 def subject_of(
@@ -118,6 +121,7 @@ def subject_of(
             made,
             installed_versions(),
         ),
+        seen_as={names[c.name]: shown(c.reason, 300) for c in finding.columns},
         reference=None if reference is None else (shown(reference[0]), [shown(str(v)) for v in reference[1]]),
     )
 

@@ -227,7 +227,7 @@ def _data(subject: Subject, carried: dict[str, float]) -> DataDict:
             kind=c.kind,
             levels=list(c.levels[:20]),
             missing=subject.missing.get(c.name, 0),
-            reason=c.reason,
+            reason=subject.seen_as.get(c.name, c.reason),
             carries=carried.get(c.name),
         )
         for c in source.columns
@@ -294,7 +294,7 @@ def _group(subject: Subject, group: Group, shown: list[str]) -> GroupDict:
     )
 
 
-MEASURES = {"numeric": "standard deviations", "ordinal": "rank difference"}
+MEASURES = {"numeric": "standard deviations", "count": "standard deviations", "ordinal": "rank difference"}
 
 
 def _trait(effect: Effect) -> TraitDict:

@@ -41,7 +41,7 @@ def chosen(
             warnings.simplefilter("error", InterruptedWarning)
             if not plan.families:
                 return *_by_normal_groups(used, encoded, plan, ks, asked or len(ks) == 1, seed), False
-            return choose_mixed(used, plan, ks, seed), plan, False
+            return choose_mixed(plan.view.formed(used), plan, ks, seed), plan, False
     except (KeyboardInterrupt, InterruptedWarning):
         return _in_a_hurry(encoded, ks, seed), plan, True
 

@@ -21,7 +21,7 @@ STARTS = 5  # of k-means: with one, k = 3 on the penguins ends 10% above the bes
 def settle(
     used: Source, encoded: EncodedSource, plan: Plan, choice: Choice, seed: int
 ) -> tuple[View, Judge, str]:
-    """How rows are seen, the judge of all rows, and the method that it is of."""
+    """How rows are seen, the judge of all rows, and the method that it is of; ``encoded``: columns in their forms."""
     if isinstance(choice.model, Mixture) and plan.method in ("gaussian", "mixed"):
         return plan.view, MixtureJudge.of(choice.model, choice.group_of), plan.method
     if isinstance(choice.model, Regions) and plan.method in ("gaussian", "mixed"):
@@ -34,7 +34,11 @@ def settle(
     stopped = isinstance(choice.model, KMeansFit)
     fit = choice.model if stopped else fit_kmeans(encoded, choice.k, n_init=STARTS, seed=seed)
     weight = min(total, float(SAMPLE)) if stopped else total
-    return View(encoded.encoding), CentersJudge(fit.model, fit.inertia / weight), "kmeans"
+    return (
+        View(encoded.encoding, None, plan.view.margins),
+        CentersJudge(fit.model, fit.inertia / weight),
+        "kmeans",
+    )
 
 
 def told(plan: Plan, method: str, compared: bool) -> str:

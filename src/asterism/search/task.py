@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from asterism.data.encode import EncodedSource
+from asterism.data.margins import MarginSource
 from asterism.data.read import read
 from asterism.data.source import Source
 from asterism.engines.context import current
@@ -14,9 +15,11 @@ from asterism.errors import ParameterError
 from asterism.methods.encoding import standard_encoding
 from asterism.search.ranks import with_ranks
 from asterism.search.rows import numbers_to_try, rows_to_use
+from asterism.verdict.margins import margins_of
 from asterism.verdict.plan import Plan, plan_for
 
 METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
+BY_FORM = ("auto", "gaussian", "mixed")  # methods that see columns in the forms that evidence gives them
 MISSING = ("keep", "drop", "refuse")
 
 
@@ -27,6 +30,7 @@ class Task:
     source: Source  # all rows
     used: Source  # those that take part
     encoded: EncodedSource  # the same, scaled
+    formed: EncodedSource  # the same, columns in the forms of the plan first
     holes: list[int]  # missing cells of each column
     ks: list[int]  # numbers of groups to try
     asked: bool  # whether these were given
@@ -53,8 +57,27 @@ def task_of(
     encoded = EncodedSource(used, standard_encoding(used, scale=scale))
     settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}
     ks = numbers_to_try(k, encoded)
-    plan = plan_for(used, encoded, method)
-    return Task(source, used, encoded, holes, ks, k is not None, plan, settings)
+    margins = (
+        margins_of(used, kinds or (), numbers_only=method == "gaussian")
+        if scale and method in BY_FORM
+        else None
+    )
+    if margins is None or margins.is_plain:
+        return Task(
+            source,
+            used,
+            encoded,
+            encoded,
+            holes,
+            ks,
+            k is not None,
+            plan_for(used, encoded, method),
+            settings,
+        )
+    seen = MarginSource(used, margins)
+    formed = EncodedSource(seen, standard_encoding(seen))
+    plan = plan_for(seen, formed, method, margins)
+    return Task(source, used, encoded, formed, holes, ks, k is not None, plan, settings)
 
 
 def _check_choices(method: str, missing: str) -> None:

@@ -1,6 +1,6 @@
 """How many groups: every criterion in one table, one verdict, how sure it is, and why.
 
-rows of numbers:  scaled columns -> a sample -> proposals -> one judge (``verdict``) -> the whole table
+rows of numbers:  forms of columns, scaled -> a sample -> proposals -> one judge (``verdict``) -> the whole table
 other families:   a sample -> mixtures of every k -> ICL -> the whole table
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.encode import EncodedSource
+from asterism.data.margins import MarginSource
 from asterism.data.read import read
 from asterism.data.source import ArraySource, Source
 from asterism.engines.reduce import map_rows, reduce
@@ -35,6 +36,7 @@ from asterism.verdict.all_columns import in_all_columns
 from asterism.verdict.choice import Choice, fit_on_whole, group_labels, heaviest_first
 from asterism.verdict.compared import HEAVY, Compared, compared_for
 from asterism.verdict.decide import MOST_GROUPS, Decision, decide
+from asterism.verdict.margins import margins_of
 from asterism.verdict.null import walks
 from asterism.verdict.propose import Proposal
 from asterism.verdict.rows import Drawn, Rows, draw
@@ -92,18 +94,28 @@ def choose_k(
     question = Question(_given(k), wanted, model, seed, penalty, precision)
     with one_blas_thread():
         if isinstance(model, str) and model in NUMBERS:
-            encoded = EncodedSource(source, standard_encoding(source))
-            return choose_numbers(source, encoded, view_of_numbers(encoded), question)
+            encoding = standard_encoding(source)  # refuses infinite cells
+            margins = margins_of(source, numbers_only=True)
+            if margins.is_plain:
+                encoded = EncodedSource(source, encoding)
+                return choose_numbers(source, encoded, view_of_numbers(encoded), question)
+            formed = MarginSource(source, margins)
+            encoded = EncodedSource(formed, standard_encoding(formed))
+            return choose_numbers(source, encoded, view_of_numbers(encoded, margins), question)
         return _choose_family(source, compared_for(model, source.n_columns, structures), question)
 
 
 def choose_numbers(source: Source, encoded: EncodedSource, view: View, question: Question) -> Choice:
-    """The verdict on rows of numbers; where directions of a wide table show no groups, all columns are asked."""
+    """The verdict on rows of numbers; where directions of a wide table show no groups, all columns are asked.
+
+    ``encoded`` is of the columns in the forms of the view.
+    """
     choice = choose_in_view(source, view, question)
     compared = question.ks is None or (1 in question.ks and len(question.ks) > 1)
     if view.axes is None or choice.k > 1 or not compared or question.model != "gaussian":
         return choice
-    return in_all_columns(encoded, question) or choice
+    wide = in_all_columns(encoded, question)
+    return choice if wide is None else replace(wide, view=replace(wide.view, margins=view.margins))
 
 
 def choose_in_view(source: Source, view: View, question: Question) -> Choice:

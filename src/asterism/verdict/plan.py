@@ -8,12 +8,14 @@ from typing import Any
 
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource
+from asterism.data.margins import Margins
 from asterism.data.source import Source
 from asterism.families.base import Family
 from asterism.families.bernoulli import BernoulliFamily
 from asterism.families.categorical import CategoricalFamily
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.ordinal import OrdinalFamily
+from asterism.families.poisson import PoissonFamily
 from asterism.families.product import ProductFamily
 from asterism.verdict.view import View, view_of_numbers
 
@@ -34,20 +36,20 @@ class Plan:
     def in_all_columns(self) -> Plan:
         """The same without directions: they showed no groups, and all columns did."""
         said = "Principal directions show no groups: mixtures of normal groups in all columns, which do."
-        return replace(self, view=View(self.view.encoding), said=said)
+        return replace(self, view=replace(self.view, axes=None), said=said)
 
 
-def plan_for(source: Source, encoded: EncodedSource, method: str) -> Plan:
-    """The plan of a table: its kinds of column and its shape decide."""
+def plan_for(source: Source, encoded: EncodedSource, method: str, margins: Margins | None = None) -> Plan:
+    """The plan of a table, with its columns in their forms: their kinds and its shape decide."""
     numeric = all(column.kind == "numeric" for column in source.columns)
     d = encoded.n_columns
     if not numeric and d <= 4 * WIDE and method != "gaussian":
         some = any(column.kind == "numeric" for column in source.columns)
         families = {s: mixed_family(source.columns, s) for s in (MIXED_STRUCTURES if some else ("EEI",))}
         said = "A mixture in which each column has a distribution of its own kind."
-        return Plan("mixed" if method == "auto" else method, View(), families, said)
+        return Plan("mixed" if method == "auto" else method, View(margins=margins), families, said)
     wanted = "gaussian" if method in ("auto", "mixed") else method
-    view = view_of_numbers(encoded)
+    view = view_of_numbers(encoded, margins)
     if view.axes is None:
         return Plan(wanted, view, {}, "Groups of any shape, in the scaled columns.")
     said = f"{d} columns are many: groups of any shape, in {len(view.axes)} principal directions."
@@ -78,4 +80,5 @@ MADE_OF: dict[str, Any] = {
     "categorical": lambda _, levels: CategoricalFamily(levels, "conjugate"),
     "boolean": lambda *_: BernoulliFamily("conjugate"),
     "ordinal": lambda _, levels: OrdinalFamily(levels, "conjugate"),
+    "count": lambda *_: PoissonFamily("conjugate"),
 }

@@ -1,4 +1,7 @@
-"""How rows of a table become rows that groups are told apart in: as they are, scaled, or in a few directions."""
+"""How rows of a table become rows that groups are told apart in: as they are, scaled, or in a few directions.
+
+Before that every column takes the form that suits it (``verdict.margins``).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from numpy.typing import NDArray
 
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource, Encoding
+from asterism.data.margins import Margins, MarginSource
 from asterism.data.source import Piece, Source
 from asterism.verdict.rows import draw
 from asterism.verdict.seen import MANY_COLUMNS, principal_directions
@@ -25,6 +29,7 @@ class View:
 
     encoding: Encoding | None = None  # scaled and opened columns; None: cells and codes as they are
     axes: Array | None = None  # (m, D) directions that rows are reduced to; None: all columns
+    margins: Margins | None = None  # the form of each column, first of all; None: as they are
 
     @property
     def name(self) -> str:
@@ -33,10 +38,19 @@ class View:
 
     def of(self, source: Source) -> Source:
         """The rows of a table, seen so."""
+        source = self.formed(source)
         if self.encoding is None:
             return source
         encoded = EncodedSource(source, self.encoding)
         return encoded if self.axes is None else ReducedSource(encoded, self.axes)
+
+    def modelled(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The columns of a table in their forms."""
+        return columns if self.margins is None else self.margins.modelled
+
+    def formed(self, source: Source) -> Source:
+        """The rows of a table, every column in its form."""
+        return source if self.margins is None else MarginSource(source, self.margins)
 
 
 class ReducedSource(Source):
@@ -59,10 +73,10 @@ class ReducedSource(Source):
             yield rows @ self.axes.T, weights
 
 
-def view_of_numbers(encoded: EncodedSource) -> View:
-    """Scaled columns; principal directions where they are many."""
+def view_of_numbers(encoded: EncodedSource, margins: Margins | None = None) -> View:
+    """Scaled columns; principal directions where they are many. ``encoded`` is of the columns in their forms."""
     if encoded.n_columns <= MANY_COLUMNS:
-        return View(encoded.encoding)
+        return View(encoded.encoding, None, margins)
     drawn = draw(encoded, COMPARED_ROWS, SAMPLE_SEED)
     z = np.nan_to_num(drawn.x)
     share = drawn.weights / drawn.weights.sum()
@@ -71,4 +85,4 @@ def view_of_numbers(encoded: EncodedSource) -> View:
     spread = np.sqrt(np.maximum(np.diagonal(covariance), np.finfo(float).tiny))
     unit = np.where(np.diagonal(covariance) > 0, 1.0 / spread, 0.0)
     axes = principal_directions(covariance * np.outer(unit, unit), float(drawn.weights.sum()))
-    return View(encoded.encoding, np.ascontiguousarray(axes * unit))
+    return View(encoded.encoding, np.ascontiguousarray(axes * unit), margins)
