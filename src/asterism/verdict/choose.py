@@ -67,7 +67,7 @@ def choose_k(
 
     ``X``           path, ``Source``, data frame or array; columns of numbers are scaled
     ``model``       "gaussian" (groups of any shape, as normal mixtures where they are convex), "kmeans", "student",
-                    "poisson", "bernoulli", "categorical", "multinomial", or a family
+                    "poisson", "negative_binomial", "bernoulli", "categorical", "multinomial", or a family
     ``k``           numbers of groups to choose from; with 1 among them the answer may be "there are no groups".
                     None: as many as there are
     ``criteria``    "all", or names out of ``CRITERIA``: what else is put into the table. The verdict is the same
