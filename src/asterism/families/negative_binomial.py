@@ -251,10 +251,12 @@ def _rising_slope(a: Array, x: Array) -> Array:
 
 
 def _rising_bend(a: Array, x: Array) -> Array:
-    """d^2 T(x)/da^2, its sum over i taken for an integral."""
+    """d^2 T(x)/da^2 = -sum_{i < x} (i/(1 + a i))^2, nearly: the integral and what its ends add (Euler, Maclaurin)."""
     t = a * x
-    steep = (1.0 / (1.0 + t) - 2.0 * _gap(t)) / np.maximum(t, SHORT)
-    return np.asarray(x**3 * np.where(t < SHORT, t / 2.0 - 1.0 / 3.0, steep))
+    edge = 1.0 / (1.0 + t)
+    steep = (edge - 2.0 * _gap(t)) / np.maximum(t, SHORT)
+    whole = x**3 * np.where(t < SHORT, t / 2.0 - 1.0 / 3.0, steep)
+    return np.asarray(whole + (x * edge) ** 2 / 2.0 - x * edge**3 / 6.0)
 
 
 def _stirling(b: Array) -> Array:
@@ -348,7 +350,7 @@ class _Sums:
         return first, second
 
     def _add_above(self, a: Array, first: Array, second: Array) -> None:
-        """The terms of counts without a place of their own; of the second derivative its leading part is enough."""
+        """The terms of counts without a place of their own; the second derivative only leads the way."""
         columns, far = self.above.columns, self.above.values
         near = np.array([self.tops[j] + 1.0 if len(self.tops) else 0.0 for j in columns])
         own = a[:, columns]

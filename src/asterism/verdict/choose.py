@@ -37,6 +37,7 @@ from asterism.verdict.compared import HEAVY, Compared, compared_for
 from asterism.verdict.decide import MOST_GROUPS, Decision, decide
 from asterism.verdict.null import walks
 from asterism.verdict.propose import Proposal
+from asterism.verdict.repeated import without_repeated
 from asterism.verdict.rows import Drawn, Rows, draw
 from asterism.verdict.tabulate import Question, Table, measured
 from asterism.verdict.view import COMPARED_ROWS, SAMPLE_SEED, View, view_of_numbers
@@ -92,6 +93,7 @@ def choose_k(
     question = Question(_given(k), wanted, model, seed, penalty, precision)
     with one_blas_thread():
         if isinstance(model, str) and model in NUMBERS:
+            source = without_repeated(source)
             encoded = EncodedSource(source, standard_encoding(source))
             return choose_numbers(source, encoded, view_of_numbers(encoded), question)
         return _choose_family(source, compared_for(model, source.n_columns, structures), question)
