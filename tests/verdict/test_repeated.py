@@ -168,6 +168,8 @@ def test_a_name_of_far_groups_is_no_interval_of_the_numbers_that_tell_them_apart
     group = np.repeat([0, 1, 2], N // 3)
     assert found(x=rng.normal(size=N) + 9 * group, name=(group, 3)) == {}
     assert found(x=rng.poisson(4 + 40 * group), name=(group, 3)) == {}
+    few = np.arange(N) < 6
+    assert found(x=rng.normal(size=N) + 30 * few, name=(few, 2)) == {}
 
 
 def test_a_few_rows_in_order_are_chance():
@@ -286,3 +288,4 @@ def test_find_and_choose_k_leave_out_the_same_column_of_an_array():
     choice = choose_k(more, criteria=["bic"])
     np.testing.assert_array_equal(choice.labels, finding.labels)
     assert [c.name for c in finding.ignored] == ["x2"]
+    assert choice.reasons[-1] == "'x2' is left out ('x1' in other units: 2.54 x)."

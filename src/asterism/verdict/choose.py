@@ -77,6 +77,7 @@ def choose_k(
     ``precision``   (d,) or one number: cells' precision for the code length; 1/1000 of each column's spread if None
     ``structures``  covariance structures to choose from, for a family of mixtures
 
+    Columns that repeat others are left out (``verdict.repeated``), and ``reasons`` says which.
     Tables of more than 4,000 rows are judged by an even sample; labels and model are of the whole table.
 
     >>> rng = np.random.default_rng(0)
@@ -93,9 +94,11 @@ def choose_k(
     question = Question(_given(k), wanted, model, seed, penalty, precision)
     with one_blas_thread():
         if isinstance(model, str) and model in NUMBERS:
-            source = without_repeated(source)
-            encoded = EncodedSource(source, standard_encoding(source))
-            return choose_numbers(source, encoded, view_of_numbers(encoded), question)
+            once = without_repeated(source)
+            encoded = EncodedSource(once, standard_encoding(once))
+            choice = choose_numbers(once, encoded, view_of_numbers(encoded), question)
+            said = (f"{c.name!r} is left out ({c.reason})." for c in once.ignored[len(source.ignored) :])
+            return replace(choice, reasons=(*choice.reasons, *said))
         return _choose_family(source, compared_for(model, source.n_columns, structures), question)
 
 

@@ -13,9 +13,8 @@ a, every map from levels to levels being as likely) - log(likelihood if b is dra
 log 1000; of intervals, the logarithm of the ways to arrange the levels of b along the values of a is.
 
 **Groups.** A level that all rows of a far group have, and no others, is an interval of every number in which that
-group is far. It is no copy: where levels change there is a gap in the numbers, wider than a cut that falls among them
-would meet (``WIDE_GAP``). Two names for the same groups cannot be told from a name that was written twice, and count
-once.
+group is far. It is no copy: levels change where values are fewer than on both sides, and cuts fall anywhere
+(``VALLEY``). Two names for the same groups cannot be told from a name that was written twice, and count once.
 
 The finer column stays, of equally fine ones the one with more known cells, of equal ones the first.
 """
@@ -46,8 +45,9 @@ NOISE = 1e-3  # convention: of a copy, in its spread
 RANK_NOISE = 1e-5  # derived: 1 - rank correlation of such a copy, and ten times more
 NEAR = 0.9  # derived: rank correlation below which no two numbers are compared further
 COMMON = 0.5  # convention: share of a column's known cells that the other must know as well
-WIDE_GAP = 5.0  # derived: a cut that falls anywhere is in a gap this wide, in mean gaps, with a chance of 4%
-BESIDE = 10  # convention: gaps on each side that a gap is compared with
+VALLEY = 2.0  # derived: a cut anywhere among evenly spread values is in a valley as deep once in a hundred
+BESIDE = 5  # convention: gaps on each side that are about a cut
+FAR = 20  # convention: and gaps beyond, that these are compared with
 MOST_CELLS = 4_000_000  # convention: of the rows that are compared
 MOST_PAIRED = (
     128  # convention: columns; of wider tables only those whose rows are in the same order are compared
@@ -270,7 +270,7 @@ def _is_cut(x: Vector, codes: NDArray[np.int64]) -> bool:
         return False
     lengths = np.diff([0, *(cut + 1 for cut in cuts), len(values)])
     ways = gammaln(len(values) + 1.0) - gammaln(lengths + 1.0).sum() - gammaln(len(lengths) + 1.0)
-    return bool(ways >= CERTAIN and np.median([_width(gaps, cut) for cut in cuts]) <= WIDE_GAP)
+    return bool(ways >= CERTAIN and np.median([_valley(gaps, cut) for cut in cuts]) <= VALLEY)
 
 
 def _distinct_pairs(x: Vector, codes: NDArray[np.int64]) -> tuple[Vector, NDArray[np.int64]]:
@@ -287,7 +287,10 @@ def _in_intervals(values: Vector, codes: NDArray[np.int64]) -> bool:
     return changes + 1 == len(np.unique(codes)) and bool((np.diff(values) > 0).all())
 
 
-def _width(gaps: Vector, cut: int) -> float:
-    """A gap, in mean gaps beside it."""
-    beside = np.concatenate([gaps[max(cut - BESIDE, 0) : cut], gaps[cut + 1 : cut + 1 + BESIDE]])
-    return float(gaps[cut] / beside.mean()) if len(beside) else np.inf
+def _valley(gaps: Vector, cut: int) -> float:
+    """The mean gap about a cut, in the wider of those on its two sides: large where groups were told apart."""
+    low, high = cut - BESIDE, cut + BESIDE + 1
+    left = gaps[max(low - FAR, 0) : low] if low > BESIDE else gaps[:cut]
+    right = gaps[high : high + FAR] if len(gaps) - high > BESIDE else gaps[cut + 1 :]
+    sides = [float(side.mean()) for side in (left, right) if len(side)]
+    return float(gaps[max(low, 0) : high].mean()) / max(sides) if sides else np.inf
