@@ -22,6 +22,7 @@ from asterism.families.categorical import CategoricalFamily
 from asterism.families.covariance import STRUCTURES
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.multinomial import MultinomialFamily
+from asterism.families.negative_binomial import NegativeBinomialFamily
 from asterism.families.ordinal import OrdinalFamily
 from asterism.families.poisson import PoissonFamily
 from asterism.families.product import ProductFamily
@@ -40,6 +41,7 @@ FAMILIES = {
     **{name: (GaussianFamily(name), NUMBERS) for name in STRUCTURES},
     "student": (StudentFamily(GaussianFamily("VVV")), NUMBERS),
     "poisson": (PoissonFamily(), COUNTS),
+    "negative_binomial": (NegativeBinomialFamily(), COUNTS),
     "multinomial": (MultinomialFamily(), COUNTS + 1),
     "bernoulli": (BernoulliFamily("conjugate"), BITS),
     "categorical": (CategoricalFamily((4, 4, 4), "conjugate"), CODES),

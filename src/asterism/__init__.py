@@ -28,6 +28,7 @@ _HOME = {
     "BernoulliMixture": "asterism.estimators.families",
     "MultinomialMixture": "asterism.estimators.families",
     "PoissonMixture": "asterism.estimators.families",
+    "NegativeBinomialMixture": "asterism.estimators.families",
     "StudentMixture": "asterism.estimators.families",
     "CategoricalMixture": "asterism.estimators.mixed",
     "MixedMixture": "asterism.estimators.mixed",
@@ -49,7 +50,7 @@ __all__ = [  # noqa: RUF022  classes, then functions
     "AgglomerativeClustering", "AutoAssociativeNetwork", "BernoulliMixture",
     "CategoricalMixture", "DensityTree", "DivisiveClustering", "FastICA",
     "GaussianMixture", "KDTreeClustering", "KMeans", "KMedoids", "KernelPCA", "MixedMixture", "Mixture",
-    "MultinomialMixture", "PCA", "PoissonMixture", "PrincipalCurve",
+    "MultinomialMixture", "NegativeBinomialMixture", "PCA", "PoissonMixture", "PrincipalCurve",
     "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
     "TruncatedSVD",
     "BagOfVisualWords", "VectorQuantizer",
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from asterism.estimators.divisive import DivisiveClustering as DivisiveClustering
     from asterism.estimators.families import BernoulliMixture as BernoulliMixture
     from asterism.estimators.families import MultinomialMixture as MultinomialMixture
+    from asterism.estimators.families import NegativeBinomialMixture as NegativeBinomialMixture
     from asterism.estimators.families import PoissonMixture as PoissonMixture
     from asterism.estimators.families import StudentMixture as StudentMixture
     from asterism.estimators.gaussian_mixture import GaussianMixture as GaussianMixture

@@ -234,7 +234,8 @@ def find(
     ``table``    path, glob, ``Source``, data frame or array
     ``k``        number of groups, or the numbers to choose from; None: 1 to 10, less where rows are few
     ``method``   "auto": mixtures that suit the columns; or "gaussian", "mixed", "kmeans", "kmedoids"
-    ``kinds``    what columns are, where the guess is wrong: ``{"size": "ordinal:S,M,L", "note": "ignored"}``
+    ``kinds``    what columns are, where the guess is wrong: ``{"size": "ordinal:S,M,L", "note": "ignored"}``;
+                 a column that repeats another is ignored unless it stands here
     ``weights``  a column's name, or one number a row
     ``scale``    give every column the same spread first
     ``engine``   ``asterism.engine(...)`` to run in; None: the one in force

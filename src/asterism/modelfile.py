@@ -250,26 +250,30 @@ def _packed_view(view: View, arrays: Arrays) -> Spec:
         arrays["view.center"], arrays["view.scale"] = view.encoding.center, view.encoding.scale
     if view.axes is not None:
         arrays["view.axes"] = view.axes
-    return (
-        {"name": view.name}
-        if view.margins is None
-        else {"name": view.name, "margins": view.margins.to_dict()}
-    )
+    spec: Spec = {"name": view.name}
+    if view.margins is not None:
+        spec["margins"] = view.margins.to_dict()
+    if view.aside:
+        spec["aside"] = list(view.aside)
+    return spec
 
 
 def _view(spec: Spec, columns: tuple[Column, ...], arrays: Arrays) -> View:
     name = spec["name"]
     demand(name in ("plain", "scaled", "reduced"), "a known view of the rows")
     margins = Margins.from_dict(spec["margins"], columns) if "margins" in spec else None
+    aside = tuple(spec.get("aside", ()))
+    known = {column.name for column in (columns if margins is None else margins.modelled)}
+    demand(all(type(one) is str and one in known for one in aside) and len(set(aside)) < len(known), "columns by name")
+    plain = View(margins=margins, aside=aside)
     if name == "plain":
-        return View(margins=margins)
-    if margins is not None:
-        columns = margins.modelled
+        return plain
+    columns = plain.modelled(columns)
     width = Encoding.plain(columns).width
     scale = floats(arrays, "view.scale", (width,))
     demand(bool((scale > 0).all()), "positive scales")
     encoding = Encoding(columns, floats(arrays, "view.center", (width,)), scale)
-    return View(encoding, floats(arrays, "view.axes", (None, width)) if name == "reduced" else None, margins)
+    return replace(plain, encoding=encoding, axes=floats(arrays, "view.axes", (None, width)) if name == "reduced" else None)
 
 
 # --- judges -----------------------------------------------------------------------------------------------------

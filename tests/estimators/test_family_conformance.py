@@ -9,6 +9,7 @@ from asterism import (
     CategoricalMixture,
     MixedMixture,
     MultinomialMixture,
+    NegativeBinomialMixture,
     PoissonMixture,
     StudentMixture,
 )
@@ -24,6 +25,11 @@ class Counts(PoissonMixture):
         return whole_numbers(super().__sklearn_tags__())
 
 
+class WideCounts(NegativeBinomialMixture):
+    def __sklearn_tags__(self):
+        return whole_numbers(super().__sklearn_tags__())
+
+
 class Totals(MultinomialMixture):
     def __sklearn_tags__(self):
         return whole_numbers(super().__sklearn_tags__())
@@ -35,6 +41,7 @@ ESTIMATORS = [
     MixedMixture(2),
     Totals(2),
     Counts(2),
+    WideCounts(2),
     StudentMixture(2, covariance_type="diag"),  # the tables of some checks have more columns than rows
 ]
 
@@ -42,7 +49,7 @@ ESTIMATORS = [
 def excused(estimator):
     """Of one check whose table is all fractions; ``test_weights_are_copies_of_whole_numbers`` asks the same below."""
     name = "check_sample_weight_equivalence_on_dense_data"
-    counting = isinstance(estimator, CategoricalMixture | Counts | Totals)
+    counting = isinstance(estimator, CategoricalMixture | Counts | WideCounts | Totals)
     return {name: "its table has fractions in it, whatever the tags say"} if counting else {}
 
 
@@ -55,7 +62,9 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("kind", [CategoricalMixture, MultinomialMixture, PoissonMixture])
+@pytest.mark.parametrize(
+    "kind", [CategoricalMixture, MultinomialMixture, PoissonMixture, NegativeBinomialMixture]
+)
 def test_weights_are_copies_of_whole_numbers(kind):
     rng = np.random.default_rng(0)
     rows, weights = rng.poisson([[1.0, 4.0, 2.0]], (60, 3)).astype(float) + 1.0, rng.integers(0, 5, 60)

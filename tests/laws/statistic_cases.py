@@ -37,6 +37,7 @@ from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_pass import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic
+from asterism.families.negative_binomial import NegativeBinomialFamily
 from asterism.families.student import StudentFamily, StudentParams, StudentStatistic
 from asterism.groups import model as groups
 from asterism.methods import kmeans, pca, posterior, quantize
@@ -58,7 +59,7 @@ from asterism.metrics import estimate
 from asterism.metrics.internal import CenterSums
 from asterism.stats.base import Joined
 from asterism.stats.contingency import Contingency
-from asterism.stats.counts import CellTotals, LevelCounts
+from asterism.stats.counts import CellTotals, CountHistogram, LevelCounts
 from asterism.stats.groups import FarthestRows, Moves
 from asterism.stats.moments import ColumnMoments, Moments
 from asterism.stats.sample import RowSample
@@ -420,6 +421,10 @@ CASES = [
     Case("level counts", "stats.counts.LevelCounts",
          lambda block: count_levels((4,) * width(block), codes_of(block), shares_of(block), ()),
          lambda d: LevelCounts.zero(2, 4 * d), missing=True),
+    Case("histogram of counts", "stats.counts.CountHistogram",
+         lambda block: NegativeBinomialFamily(tops=(1,) * width(block)).statistic(
+             None, codes_of(block), shares_of(block)),
+         lambda d: CountHistogram.zero(2, 2 * d), missing=True),
     Case("contingency", "stats.contingency.Contingency",
          lambda block: Contingency.of(*labels_in(block), block.weights, (3, 2)), lambda _d: Contingency.zero((3, 2))),
     Case("group moments", "stats.scatter.GroupMoments",
@@ -483,7 +488,7 @@ CASES = [
          lambda block: slope_of(network(width(block)), network(width(block)).weights, tame(block)),
          scales=plain_scales),
     # --- how a table is, and what is said of it ---
-    Case("steps", "choose.null.Steps", Steps.of, scales=linear_scales,
+    Case("steps", "verdict.null.Steps", Steps.of, scales=linear_scales,
          excused={"split": "a step from the last row of a block to the first of the next is left out",
                   "copies": "copies of a row follow each other: their steps are 0"}),
     Case("profile of a column", "data.profile.Profile",

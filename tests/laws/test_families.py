@@ -25,6 +25,7 @@ from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_pass import GaussianParams
 from asterism.families.multinomial import CountShares, MultinomialFamily
+from asterism.families.negative_binomial import Dispersed, NegativeBinomialFamily
 from asterism.families.ordinal import OrdinalFamily, Steps
 from asterism.families.poisson import PoissonFamily, Rates
 from asterism.families.ppca import PPCAFamily, PPCAParams
@@ -124,6 +125,12 @@ FAMILIES = [
     ),
     Case(BernoulliFamily(), Chances(array([0.1, 0.5, 0.8], [0.9, 0.3, 0.2])), 3, ((0.0, 1.0),) * 3),
     Case(PoissonFamily(), Rates(array([1.0, 8.0], [6.0, 2.5])), 2, (COUNT, COUNT)),
+    Case(
+        NegativeBinomialFamily(),
+        Dispersed(array([1.0, 4.0], [3.0, 2.5]), array([0.5, 0.0], [0.2, 0.1])),
+        2,
+        (COUNT, COUNT),
+    ),
     Case(
         MultinomialFamily(),
         CountShares(array([0.2, 0.3, 0.5], [0.6, 0.3, 0.1])),

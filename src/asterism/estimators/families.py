@@ -16,6 +16,7 @@ from asterism.families.base import Family
 from asterism.families.bernoulli import BernoulliFamily
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.multinomial import MultinomialFamily
+from asterism.families.negative_binomial import NegativeBinomialFamily
 from asterism.families.poisson import PoissonFamily
 from asterism.families.student import StudentFamily
 from asterism.methods.mixture import MixtureFit
@@ -236,6 +237,41 @@ class PoissonMixture(FamilyMixture):
     def _set(self, fit: MixtureFit) -> None:
         super()._set(fit)
         self.rates_ = fit.mixture.params.rates
+
+    def __sklearn_tags__(self) -> Tags:
+        return positive_only(super().__sklearn_tags__())
+
+
+class NegativeBinomialMixture(FamilyMixture):
+    """Columns of counts that spread wider than Poisson's, independent given the component.
+
+    Parameters
+    ----------
+    as in ``FamilyMixture``; a number as ``prior`` is how many counts it is worth
+
+    Attributes
+    ----------
+    means_ : (n_components, d) m, the expected counts
+    dispersions_ : (n_components, d) a: the variance is m + a m^2; 0 is Poisson's distribution
+    weights_, labels_, lower_bound_, n_parameters_, history_, n_iter_, converged_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from asterism import NegativeBinomialMixture
+    >>> X = np.array([[0], [1], [0], [9], [2], [0], [150], [80], [122], [171], [103]])
+    >>> visits = NegativeBinomialMixture(2, random_state=0).fit(X)
+    >>> visits.means_.round(1).ravel().tolist()
+    [2.0, 125.2]
+    """
+
+    def _family(self) -> Family:
+        return NegativeBinomialFamily(self.prior)
+
+    def _set(self, fit: MixtureFit) -> None:
+        super()._set(fit)
+        self.means_ = fit.mixture.params.means
+        self.dispersions_ = fit.mixture.params.dispersions
 
     def __sklearn_tags__(self) -> Tags:
         return positive_only(super().__sklearn_tags__())

@@ -28,6 +28,7 @@ FAMILIES = {
     "bernoulli": ("asterism.families.bernoulli", "BernoulliFamily"),
     "multinomial": ("asterism.families.multinomial", "MultinomialFamily"),
     "poisson": ("asterism.families.poisson", "PoissonFamily"),
+    "negative_binomial": ("asterism.families.negative_binomial", "NegativeBinomialFamily"),
     "student": ("asterism.families.student", "StudentFamily"),
     "ppca": ("asterism.families.ppca", "PPCAFamily"),
 }
@@ -196,7 +197,7 @@ class Mixture(BaseMixture):
     Parameters
     ----------
     family : a family (``asterism.families``), or "gaussian", "categorical", "bernoulli", "multinomial", "poisson",
-        "student", "ppca"
+        "negative_binomial", "student", "ppca"
     n_components : int, default 1
     assignment : "soft", "hard" (all of a row to its likeliest component) or "stochastic" (to one drawn)
     init_params : "auto", "kmeans", "k-means++", "ward", "random", "random_from_data"

@@ -48,7 +48,7 @@ def packed_family(family: Any, prefix: str, arrays: Arrays) -> Spec:
         return {"name": "product", "parts": parts}
     if isinstance(family, CategoricalFamily | OrdinalFamily):
         return {"name": family.name, "levels": list(family.levels)}
-    if family.name in ("bernoulli", "poisson", "multinomial"):
+    if family.name in ("bernoulli", "poisson", "negative_binomial", "multinomial"):
         return {"name": family.name}
     raise ParameterError(
         f"Mixtures of {type(family).__name__} cannot be saved.", f"Families that can: {', '.join(FAMILIES)}."
@@ -90,6 +90,12 @@ def _poisson(*_: Any) -> Any:
     return PoissonFamily()
 
 
+def _negative_binomial(*_: Any) -> Any:
+    from asterism.families.negative_binomial import NegativeBinomialFamily  # the same
+
+    return NegativeBinomialFamily()
+
+
 def _levels(spec: Spec, width: int) -> tuple[int, ...]:
     levels = tuple(spec["levels"])
     demand(
@@ -115,6 +121,7 @@ FAMILIES: dict[str, Callable[..., Any]] = {
     "ordinal": lambda spec, width, *_: OrdinalFamily(_levels(spec, width)),
     "bernoulli": lambda *_: BernoulliFamily(),
     "poisson": _poisson,
+    "negative_binomial": _negative_binomial,
     "multinomial": _multinomial,
 }
 

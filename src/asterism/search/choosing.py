@@ -17,8 +17,8 @@ from asterism.methods.kmeans import fit_kmeans_path
 from asterism.metrics.internal import calinski_harabasz
 from asterism.verdict.choice import Choice
 from asterism.verdict.choose import choose_numbers
-from asterism.verdict.mixed import choose_mixed
-from asterism.verdict.plan import SAMPLE, Plan
+from asterism.verdict.mixed import SAMPLE, choose_mixed
+from asterism.verdict.plan import Plan
 from asterism.verdict.rows import draw
 from asterism.verdict.tabulate import Question, Table
 
@@ -39,9 +39,10 @@ def chosen(
         with warnings.catch_warnings():
             # A single fit that is interrupted returns its best so far; here many fits would go on after it.
             warnings.simplefilter("error", InterruptedWarning)
-            if not plan.families:
+            if plan.numbers:
                 return *_by_normal_groups(used, encoded, plan, ks, asked or len(ks) == 1, seed), False
-            return choose_mixed(plan.view.formed(used), plan, ks, seed), plan, False
+            question = Question(ks if asked or len(ks) == 1 else None, frozenset(), seed=seed)
+            return choose_mixed(plan.view.formed(used), question), plan, False
     except (KeyboardInterrupt, InterruptedWarning):
         return _in_a_hurry(encoded, ks, seed), plan, True
 

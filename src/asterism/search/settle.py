@@ -12,7 +12,8 @@ from asterism.methods.posterior import Mixture
 from asterism.methods.regions import Regions
 from asterism.stats.moments import ColumnMoments
 from asterism.verdict.choice import Choice
-from asterism.verdict.plan import SAMPLE, Plan
+from asterism.verdict.mixed import SAMPLE
+from asterism.verdict.plan import Plan
 from asterism.verdict.view import View
 
 STARTS = 5  # of k-means: with one, k = 3 on the penguins ends 10% above the best sum of squares known

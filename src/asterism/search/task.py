@@ -17,6 +17,7 @@ from asterism.search.ranks import with_ranks
 from asterism.search.rows import numbers_to_try, rows_to_use
 from asterism.verdict.margins import margins_of
 from asterism.verdict.plan import Plan, plan_for
+from asterism.verdict.repeated import without_repeated
 
 METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
 BY_FORM = ("auto", "gaussian", "mixed")  # methods that see columns in the forms that evidence gives them
@@ -52,7 +53,7 @@ def task_of(
     """The table read and looked over; parameters as those of ``asterism.find``."""
     _check_choices(method, missing)
     source = read(table, kinds=kinds, weights=weights, memory=current().memory)
-    source = with_ranks(source, kinds or ())
+    source = without_repeated(with_ranks(source, kinds or ()), kinds or ())
     used, holes = rows_to_use(source, missing)
     encoded = EncodedSource(used, standard_encoding(used, scale=scale))
     settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.encode import EncodedSource
-from asterism.data.margins import MarginSource
+from asterism.data.margins import Margins
 from asterism.data.read import read
 from asterism.data.source import ArraySource, Source
 from asterism.engines.reduce import map_rows, reduce
@@ -37,8 +37,10 @@ from asterism.verdict.choice import Choice, fit_on_whole, group_labels, heaviest
 from asterism.verdict.compared import HEAVY, Compared, compared_for
 from asterism.verdict.decide import MOST_GROUPS, Decision, decide
 from asterism.verdict.margins import margins_of
+from asterism.verdict.mixed import choose_mixed
 from asterism.verdict.null import walks
 from asterism.verdict.propose import Proposal
+from asterism.verdict.repeated import without_repeated
 from asterism.verdict.rows import Drawn, Rows, draw
 from asterism.verdict.tabulate import Question, Table, measured
 from asterism.verdict.view import COMPARED_ROWS, SAMPLE_SEED, View, view_of_numbers
@@ -69,7 +71,7 @@ def choose_k(
 
     ``X``           path, ``Source``, data frame or array; columns of numbers are scaled
     ``model``       "gaussian" (groups of any shape, as normal mixtures where they are convex), "kmeans", "student",
-                    "poisson", "bernoulli", "categorical", "multinomial", or a family
+                    "poisson", "negative_binomial", "bernoulli", "categorical", "multinomial", or a family
     ``k``           numbers of groups to choose from; with 1 among them the answer may be "there are no groups".
                     None: as many as there are
     ``criteria``    "all", or names out of ``CRITERIA``: what else is put into the table. The verdict is the same
@@ -78,6 +80,7 @@ def choose_k(
     ``precision``   (d,) or one number: cells' precision for the code length; 1/1000 of each column's spread if None
     ``structures``  covariance structures to choose from, for a family of mixtures
 
+    Columns that repeat others are left out (``verdict.repeated``), and ``reasons`` says which.
     Tables of more than 4,000 rows are judged by an even sample; labels and model are of the whole table.
 
     >>> rng = np.random.default_rng(0)
@@ -94,15 +97,51 @@ def choose_k(
     question = Question(_given(k), wanted, model, seed, penalty, precision)
     with one_blas_thread():
         if isinstance(model, str) and model in NUMBERS:
-            encoding = standard_encoding(source)  # refuses infinite cells
-            margins = margins_of(source, numbers_only=True)
-            if margins.is_plain:
-                encoded = EncodedSource(source, encoding)
-                return choose_numbers(source, encoded, view_of_numbers(encoded), question)
-            formed = MarginSource(source, margins)
-            encoded = EncodedSource(formed, standard_encoding(formed))
-            return choose_numbers(source, encoded, view_of_numbers(encoded, margins), question)
+            standard_encoding(source)  # refuses infinite cells
+            once = without_repeated(source)
+            margins = margins_of(once)
+            choice = choose_formed(once, None if margins.is_plain else margins, question)
+            if isinstance(choice.model, Mixture) and not len(choice.labels):
+                choice = _labelled(once, choice)
+            said = (f"{c.name!r} is left out ({c.reason})." for c in once.ignored[len(source.ignored) :])
+            return replace(choice, reasons=(*choice.reasons, *said))
         return _choose_family(source, compared_for(model, source.n_columns, structures), question)
+
+
+def _labelled(source: Source, choice: Choice) -> Choice:
+    """With labels of all rows, groups from the heaviest down."""
+    seen = choice.view.of(source)
+    labels = map_rows(seen, partial(group_labels, choice.model, choice.group_of))
+    labels, group_of = heaviest_first(seen, labels, choice.group_of, choice.k)
+    return replace(choice, labels=labels, group_of=group_of)
+
+
+def choose_formed(source: Source, margins: Margins | None, question: Question) -> Choice:
+    """The verdict on columns in the forms that evidence gives them; ``choice.view`` is how its model sees rows.
+
+    Rows of numbers are judged as such. Columns of several kinds have a mixture of their own; where the groups that it
+    finds differ in numbers alone, these are judged without the others.
+    """
+    plain = View(margins=margins)
+    formed = plain.formed(source)
+    others = [column.name for column in formed.columns if column.kind != "numeric"]
+    if not others or question.model != "gaussian":
+        return _choose_scaled(source, plain, question)
+    choice, carried = choose_mixed(formed, question)
+    single = question.ks is not None and len(question.ks) == 1
+    if choice.k == 1 or carried or single or len(others) == len(formed.columns):
+        return replace(choice, view=plain)
+    choice = _choose_scaled(source, replace(plain, aside=tuple(others)), question)
+    said = f"Groups differ in numbers alone, not in {' or '.join(map(repr, others[:3]))}{' ...' if others[3:] else ''}."
+    return replace(choice, reasons=(*choice.reasons, said), verdict=f"{choice.verdict} {said}")
+
+
+def _choose_scaled(source: Source, plain: View, question: Question) -> Choice:
+    """The verdict on the columns of numbers that a view leaves, scaled."""
+    seen = plain.of(source)
+    encoded = EncodedSource(seen, standard_encoding(seen))
+    scaled = view_of_numbers(encoded)
+    return choose_numbers(source, encoded, replace(plain, encoding=scaled.encoding, axes=scaled.axes), question)
 
 
 def choose_numbers(source: Source, encoded: EncodedSource, view: View, question: Question) -> Choice:
@@ -115,7 +154,7 @@ def choose_numbers(source: Source, encoded: EncodedSource, view: View, question:
     if view.axes is None or choice.k > 1 or not compared or question.model != "gaussian":
         return choice
     wide = in_all_columns(encoded, question)
-    return choice if wide is None else replace(wide, view=replace(wide.view, margins=view.margins))
+    return choice if wide is None else replace(wide, view=replace(view, axes=None))
 
 
 def choose_in_view(source: Source, view: View, question: Question) -> Choice:

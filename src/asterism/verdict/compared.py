@@ -23,6 +23,7 @@ OTHERS = {
     "bernoulli": "BernoulliFamily",
     "multinomial": "MultinomialFamily",
     "poisson": "PoissonFamily",
+    "negative_binomial": "NegativeBinomialFamily",
 }
 NO_VALLEYS = ("categorical", "bernoulli", "multinomial")  # names and 0/1 have no places between them
 

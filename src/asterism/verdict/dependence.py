@@ -216,14 +216,15 @@ def _order(codes: Array, levels: int, others: Array, weights: Array) -> Array:
     w, level = weights[known], codes[known].astype(np.int64)
     mass = np.bincount(level, w, levels)
     if not others.shape[1]:
-        return mass
-    within = (others * weights[:, None]).T @ others / weights.sum() + 0.1 * np.eye(others.shape[1])
+        return np.asarray(mass, np.float64)
+    within: Array = (others * weights[:, None]).T @ others / weights.sum() + 0.1 * np.eye(others.shape[1])
     one_hot = np.zeros((len(level), levels))
     one_hot[np.arange(len(level)), level] = w
     means = (one_hot.T @ others[known]) / np.maximum(mass, 1e-300)[:, None]
-    root = np.linalg.cholesky(np.linalg.inv(within))
+    root: Array = np.linalg.cholesky(np.linalg.inv(within))
     white = np.sqrt(mass / mass.sum())[:, None] * (means @ root)
-    return np.asarray(means @ root @ np.linalg.svd(white, full_matrices=False)[2][0])
+    direction: Array = np.linalg.svd(white, full_matrices=False)[2][0]
+    return np.asarray(means @ root @ direction)
 
 
 def _opened(column: Column, cells: Array) -> Array:

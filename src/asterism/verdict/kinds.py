@@ -23,6 +23,7 @@ from asterism.families.base import Facts, Family
 from asterism.families.bernoulli import BernoulliFamily
 from asterism.families.categorical import CategoricalFamily
 from asterism.families.gaussian import GaussianFamily
+from asterism.families.negative_binomial import NegativeBinomialFamily
 from asterism.families.ordinal import OrdinalFamily
 from asterism.families.poisson import PoissonFamily
 from asterism.families.product import ProductFamily
@@ -38,6 +39,7 @@ DISTRIBUTIONS: Mapping[str, Any] = {
     "bernoulli": lambda *_: BernoulliFamily("conjugate"),
     "ordinal": lambda _, levels: OrdinalFamily(levels, "conjugate"),
     "poisson": lambda *_: PoissonFamily("conjugate"),
+    "negative binomial": lambda *_: NegativeBinomialFamily("conjugate"),
 }
 # What a kind of column may be; the first assumes least.
 POSSIBLE: Mapping[str, Kinds] = {
@@ -45,7 +47,7 @@ POSSIBLE: Mapping[str, Kinds] = {
     "boolean": ("bernoulli",),
     "categorical": ("categorical",),
     "ordinal": ("categorical", "ordinal"),
-    "count": ("poisson",),
+    "count": ("negative binomial", "poisson"),
 }
 FEW_LEVELS = 3  # derived: three ordered levels have two free shares either way
 
@@ -108,4 +110,5 @@ def _cost(column: Column, kind: str, cells: Array, weights: Array, shares: Array
     log_p = family.log_density(params, block)
     total = float(weights @ ~np.isnan(cells[:, 0]))
     parameters = family.n_parameters(shares.shape[1])
-    return -2.0 * float((mass * np.where(mass > 0, log_p, 0.0)).sum()) + parameters * np.log(max(total, 1.0))
+    explained = float((mass * np.where(mass > 0, log_p, 0.0)).sum())
+    return -2.0 * explained + parameters * float(np.log(max(total, 1.0)))

@@ -4,14 +4,15 @@
             ->  as many groups as dependence inside groups leaves to be explained (``climb``)  ->  all rows
 
 Names have no places between them, so no valley can be looked for; what stands behind "there are groups" instead is a
-null: one group with the margins as they are and the dependence that one group explains.
+null: one group with the margins as they are and the dependence that one group explains. Where the groups found differ
+in numbers alone, the verdict on numbers has the last word: it knows groups of any shape.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,18 +29,21 @@ from asterism.methods.path import fit_path
 from asterism.methods.posterior import Mixture, shares_of
 from asterism.verdict import climb
 from asterism.verdict.choice import Choice
-from asterism.verdict.kinds import kinds_by_evidence, least_assumed, most_assumed, product_of
-from asterism.verdict.plan import SAMPLE, Plan
+from asterism.verdict.kinds import Kinds, kinds_by_evidence, least_assumed, most_assumed, product_of
 from asterism.verdict.rows import Rows, draw
 from asterism.verdict.tabulate import Question, measured
 from asterism.verdict.view import SAMPLE_SEED
-from asterism.verdict.words import Evidence, judge_family
+from asterism.verdict.words import tell_mixed
 
+SAMPLE = 2000  # convention: rows that structures are compared on
+USUAL_K = range(
+    1, 21
+)  # convention: numbers tried where none are given, up to where BIC likes them less and less
 STRUCTURES = ("EEI", "VVI", "EEE", "VVV")
 KEPT = 2  # convention: structures that are searched thoroughly
 PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
-SETTLE = 40  # convention: EM steps on all rows, where the sample has led near the end
-LEAST_EVIDENCE = 3.0  # convention
+STEPS = 40  # convention: EM steps on all rows, where the sample has led near the end
+LEAST_EVIDENCE = 2.5  # derived: a normal deviate that chance reaches in 0.6% of tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,65 +51,88 @@ class MixedDecision:
     """The groups of some rows."""
 
     cell: Cell  # the mixture of the number taken
+    found: int  # groups, before the answer was held to the numbers allowed
     cells: Cells
+    top: int  # components of the mixture of the least BIC
     steps: tuple[climb.Step, ...]  # the way up
+    kinds: Kinds
+    names_carry: float  # what columns other than numbers win by the groups, nats a row; below 0: nothing
 
 
-def decide_mixed(columns: Sequence[Column], x: Array, weights: Array, ks: Sequence[int]) -> MixedDecision:
+def decide_mixed(
+    columns: Sequence[Column], x: Array, weights: Array, ks: Sequence[int] | None = None
+) -> MixedDecision:
     """The groups of rows (n, d) in codes and numbers, NaN where a cell is missing."""
     rows = climb.Rows(tuple(columns), x, weights)
-    table = rows.source
     most = max(len(np.unique(x, axis=0)) - 1, 1)
-    tried = [k for k in sorted({1, *ks}) if k <= most]
-    structures = STRUCTURES if any(c.kind == "numeric" for c in columns) else STRUCTURES[:1]
-    first = _quick(
-        rows,
-        {
-            name: product_of(columns, kinds, "VVI")
-            for name, kinds in {"least": least_assumed(columns), "most": most_assumed(columns)}.items()
-        },
-        tried,
-    )
-    best = min(first.values(), key=lambda cell: cell.bic)
-    kinds = kinds_by_evidence(columns, x, weights, shares_of(best.mixture, table))
+    wanted = set(ks or USUAL_K)
+    tried = [k for k in sorted({*range(1, max(wanted) + 1)}) if k <= max(most, min(wanted))]
+    kinds = _kinds(rows, tried)
+    structures = STRUCTURES if "normal" in kinds else STRUCTURES[:1]
     families = {name: product_of(columns, kinds, name) for name in structures}
-    quick = _quick(rows, families, tried)
-    leading = dict.fromkeys(c.structure for c in sorted(quick.values(), key=lambda c: c.bic))
-    kept = {name: families[name] for name in list(leading)[:KEPT]}
-    cells = fit_path(table, kept, tried, patience=PATIENCE)
-    at = {
-        k: min((c for c in cells.values() if c.k == k), key=lambda c: c.bic)
-        for k in sorted({c.k for c in cells.values()})
-    }
+    quick = fit_path(rows.source, families, tried, patience=PATIENCE, passes=0)
+    leading = list(
+        dict.fromkeys(cell.structure for cell in sorted(quick.values(), key=lambda cell: cell.bic))
+    )
+    patience = (
+        None if ks is not None and 1 not in wanted else PATIENCE
+    )  # numbers that were asked for must be there
+    cells = fit_path(rows.source, {name: families[name] for name in leading[:KEPT]}, tried, patience=patience)
+    at = {k: _best(cells, k) for k in sorted({cell.k for cell in cells.values()})}
     top = min(at, key=lambda k: at[k].bic)
-    steps = climb.climb(rows, at, top, LEAST_EVIDENCE)
-    k = climb.answer(steps, top, LEAST_EVIDENCE)
-    return MixedDecision(at[k], cells, tuple(steps))
+    steps = () if len(wanted) == 1 else tuple(climb.climb(rows, at, top, LEAST_EVIDENCE))
+    found = climb.answer(steps, top, LEAST_EVIDENCE)
+    k = min((k for k in at if k in wanted), key=lambda k: (abs(k - found), k), default=max(at))
+    return MixedDecision(at[k], found, cells, top, steps, kinds, _won_by_names(rows, at[k], at[1]))
 
 
-def _quick(rows: climb.Rows, families: dict[str, Any], ks: Sequence[int]) -> Cells:
-    return fit_path(rows.source, families, ks, patience=PATIENCE, passes=0)
+def _kinds(rows: climb.Rows, ks: Sequence[int]) -> Kinds:
+    """By the shares of the best mixture that assumes little or much of all columns."""
+    drafts = {"least": least_assumed(rows.columns), "most": most_assumed(rows.columns)}
+    families = {name: product_of(rows.columns, kinds, "VVI") for name, kinds in drafts.items()}
+    cells = fit_path(rows.source, families, ks, patience=PATIENCE, passes=0)
+    best = min(cells.values(), key=lambda cell: cell.bic)
+    return kinds_by_evidence(rows.columns, rows.x, rows.weights, shares_of(best.mixture, rows.source))
 
 
-def choose_mixed(used: Source, plan: Plan, ks: Sequence[int], seed: int) -> Choice:
-    """The verdict, with the mixture of the number taken."""
+def _best(cells: Cells, k: int) -> Cell:
+    return min((cell for cell in cells.values() if cell.k == k), key=lambda cell: cell.bic)
+
+
+def _won_by_names(rows: climb.Rows, cell: Cell, one: Cell) -> float:
+    """What columns other than numbers win by groups: log-likelihood given the shares, less half of BIC's penalty."""
+    shares = shares_of(cell.mixture, rows.source)
+    won, n = 0.0, float(rows.weights.sum())
+    parts = zip(cell.mixture.family.parts, cell.mixture.params.parts, one.mixture.params.parts, strict=True)  # type: ignore[attr-defined]
+    for (family, columns), own, alone in parts:
+        if family.name == "gaussian":
+            continue
+        block = climb.Rows(rows.columns, np.ascontiguousarray(rows.x[:, columns]), rows.weights).block
+        gain = (shares * family.log_density(own, block)).sum(axis=1) - family.log_density(alone, block)[:, 0]
+        penalty = 0.5 * (family.n_parameters(cell.k) - family.n_parameters(1)) * np.log(n)
+        won += float(rows.weights @ gain) - penalty
+    return won / n
+
+
+def choose_mixed(used: Source, question: Question) -> tuple[Choice, bool]:
+    """The verdict, with the mixture of the number taken, and whether columns other than numbers tell groups apart."""
     numbers = AsNumbers(used)
     with one_blas_thread():
         drawn = draw(numbers, SAMPLE, SAMPLE_SEED)
         with _one_thread():
-            decision = decide_mixed(used.columns, drawn.x, drawn.weights, ks)
-        best = decision.cell
-        rows = Rows(drawn.x, drawn.weights)
-        question = Question(ks, frozenset({"bic", "icl"}), best.mixture.family, seed)
-        criteria, picks = measured(rows, decision.cells, best, question)
-        found = judge_family(Evidence(tuple(ks), picks, best.k, None if drawn.whole else len(drawn.x)))
-        cell = best
+            decision = decide_mixed(used.columns, drawn.x, drawn.weights, question.ks)
+        cell = decision.cell
+        shown = question.ks or sorted({cell.k for cell in decision.cells.values()})
+        asked = replace(question, ks=shown, wanted=frozenset({"bic", "icl"}), model=cell.mixture.family)
+        criteria, picks = measured(Rows(drawn.x, drawn.weights), decision.cells, cell, asked)
         mixture = cell.mixture if drawn.whole else _on_all_rows(numbers, cell.mixture)
-    return Choice(
-        k=cell.k, confidence=found.confidence, reasons=found.reasons, verdict=found.text, table=criteria,
+    verdict = tell_mixed(decision, picks=picks, sampled=None if drawn.whole else len(drawn.x))
+    choice = Choice(
+        k=cell.k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=criteria,
         picks=picks, structure=cell.structure, components=cell.k, group_of=np.arange(cell.k), model=mixture,
-        labels=np.zeros(0, np.int32),
+        labels=np.zeros(0, np.int32), alternative=verdict.alternative,
     )  # fmt: skip
+    return choice, decision.names_carry > 0.0
 
 
 def _one_thread() -> AbstractContextManager[Any]:
@@ -119,7 +146,7 @@ def _one_thread() -> AbstractContextManager[Any]:
 def _on_all_rows(source: Source, mixture: Mixture) -> Mixture:
     """EM over the whole table from where the sample led it."""
     start = MixtureModel(mixture.weights, mixture.params)
-    [run] = iterate(EM(mixture.family), source, [start], max_iter=SETTLE)
+    [run] = iterate(EM(mixture.family), source, [start], max_iter=STEPS)
     return Mixture(mixture.family, run.model.weights, run.model.params)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource, Encoding
 from asterism.data.margins import Margins, MarginSource
+from asterism.data.select import SelectedColumns
 from asterism.data.source import Piece, Source
 from asterism.verdict.rows import draw
 from asterism.verdict.seen import MANY_COLUMNS, principal_directions
@@ -30,6 +31,7 @@ class View:
     encoding: Encoding | None = None  # scaled and opened columns; None: cells and codes as they are
     axes: Array | None = None  # (m, D) directions that rows are reduced to; None: all columns
     margins: Margins | None = None  # the form of each column, first of all; None: as they are
+    aside: tuple[str, ...] = ()  # columns, in their forms, in which groups do not differ
 
     @property
     def name(self) -> str:
@@ -39,14 +41,17 @@ class View:
     def of(self, source: Source) -> Source:
         """The rows of a table, seen so."""
         source = self.formed(source)
+        if self.aside:
+            source = SelectedColumns(source, dict.fromkeys(self.aside, "groups do not differ in it"))
         if self.encoding is None:
             return source
         encoded = EncodedSource(source, self.encoding)
         return encoded if self.axes is None else ReducedSource(encoded, self.axes)
 
     def modelled(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-        """The columns of a table in their forms."""
-        return columns if self.margins is None else self.margins.modelled
+        """The columns of a table in their forms, without those set aside."""
+        formed = columns if self.margins is None else self.margins.modelled
+        return tuple(column for column in formed if column.name not in self.aside)
 
     def formed(self, source: Source) -> Source:
         """The rows of a table, every column in its form."""

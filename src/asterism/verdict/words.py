@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from asterism.verdict.decide import Decision
+
+if TYPE_CHECKING:
+    from asterism.verdict.mixed import MixedDecision
 
 WORDS = {
     "bic": "BIC",
@@ -67,6 +71,32 @@ def tell(decision: Decision, *, walk: bool, picks: dict[str, int | None], sample
     if decision.k != found:
         confidence = min(confidence, NOT_ALLOWED)
     return Verdict(decision.k, found, round(confidence, 2), tuple(filter(None, reasons)), other)
+
+
+def tell_mixed(decision: MixedDecision, *, picks: dict[str, int | None], sampled: int | None) -> Verdict:
+    """The decision on rows with columns of several kinds."""
+    found, k = decision.found, decision.cell.k
+    reasons = [_dependence(decision), *_agreement(picks, found), _sampled(sampled)]
+    confidence = FAMILY_RIGHT
+    if k != found:
+        confidence = min(confidence, NOT_ALLOWED)
+    return Verdict(k, found, round(confidence, 2), tuple(filter(None, reasons)))
+
+
+def _dependence(decision: MixedDecision) -> str:
+    if decision.found == 1:
+        if decision.top == 1:
+            return "One group tells the rows as well as any mixture."
+        return (
+            f"The best mixture has {decision.top} components, but a single group whose columns depend on each other "
+            "as these do wins as much by them."
+        )
+    if decision.found == decision.top:
+        return "Dependence between columns inside fewer groups does not explain what the rows are like."
+    return (
+        f"The best mixture has {decision.top} components, but {decision.found} groups with dependence between "
+        "columns inside win as much by them; fewer groups do not."
+    )
 
 
 def judge_family(e: Evidence) -> Verdict:
