@@ -1,6 +1,6 @@
 """The main job: a table in, a ``Finding`` out.
 
-read  ->  plan by the columns (``verdict.plan``)  ->  choose (``choose``)  ->  settle on all rows  ->  describe
+read  ->  forms of columns (``verdict.margins``)  ->  choose (``verdict.choose``)  ->  all rows  ->  describe
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from asterism.search.choosing import asked_for, chosen, with_few_rows
 from asterism.search.retold import restored_choice, told_of
 from asterism.search.rows import holes_of, rows_to_use
 from asterism.search.second import SecondOpinion, second_opinion
-from asterism.search.settle import settle, told
+from asterism.search.settle import described, settle
 from asterism.search.task import Task, task_of
 from asterism.verdict.choice import Choice
 
@@ -270,14 +270,14 @@ def _running(engine: AbstractContextManager[Any] | None, progress: Progress | No
 
 def _found(task: Task, outliers: Outliers) -> Finding:
     """What the search of a table finds."""
-    source, used, encoded, ks, plan = task.source, task.used, task.encoded, task.ks, task.plan
+    source, used, ks = task.source, task.used, task.ks
     settings, seed = task.settings, task.settings["seed"]
-    choice, plan, stopped = chosen(used, task.formed, plan, ks, task.asked, seed)
+    choice, stopped = chosen(task)
     if task.asked and len(ks) == 1 and not stopped:
         choice = asked_for(choice)
     elif len(ks) == 1 and not choice.verdict:  # a table of one row, or of equal rows
         choice = replace(asked_for(choice), verdict="There are no groups. All rows are equal.", reasons=())
-    view, judge, method = settle(used, task.formed, plan, choice, seed)
+    view, judge, method = settle(task, choice)
     columns = source.columns if view.margins is None else view.margins.described(source.columns)
     model = GroupModel(columns, view, judge)
     labels, doubt = model.labels_and_doubt(used)
@@ -291,7 +291,7 @@ def _found(task: Task, outliers: Outliers) -> Finding:
     labels, everywhere = (_numbered(found, number, left_out) for found in (judged.labels, labels))
     profiles = group_profiles(used, labels, model.k)
     settings = {
-        **settings, "method": method, "plan": told(plan, method, len(ks) > 1), "outliers": outliers,
+        **settings, "method": method, "plan": described(choice, method, len(ks) > 1), "outliers": outliers,
     }  # fmt: skip
     about = {**settings, "choice": told_of(choice)}
     return Finding(
@@ -303,7 +303,7 @@ def _found(task: Task, outliers: Outliers) -> Finding:
         ignored=source.ignored,
         missing=dict(zip(source.names, task.holes, strict=True)),
         settings=settings,
-        encoded=encoded,
+        encoded=task.encoded,
         model=replace(model.reordered(order), about=about),
         certainty=doubt.certainty,
         second=None if stopped or method == "kmedoids" else second_opinion(used, everywhere, model.k, seed),

@@ -264,7 +264,10 @@ def _view(spec: Spec, columns: tuple[Column, ...], arrays: Arrays) -> View:
     margins = Margins.from_dict(spec["margins"], columns) if "margins" in spec else None
     aside = tuple(spec.get("aside", ()))
     known = {column.name for column in (columns if margins is None else margins.modelled)}
-    demand(all(type(one) is str and one in known for one in aside) and len(set(aside)) < len(known), "columns by name")
+    demand(
+        all(type(one) is str and one in known for one in aside) and len(set(aside)) < len(known),
+        "columns by name",
+    )
     plain = View(margins=margins, aside=aside)
     if name == "plain":
         return plain
@@ -273,7 +276,8 @@ def _view(spec: Spec, columns: tuple[Column, ...], arrays: Arrays) -> View:
     scale = floats(arrays, "view.scale", (width,))
     demand(bool((scale > 0).all()), "positive scales")
     encoding = Encoding(columns, floats(arrays, "view.center", (width,)), scale)
-    return replace(plain, encoding=encoding, axes=floats(arrays, "view.axes", (None, width)) if name == "reduced" else None)
+    axes = floats(arrays, "view.axes", (None, width)) if name == "reduced" else None
+    return View(encoding, axes, margins, aside)
 
 
 # --- judges -----------------------------------------------------------------------------------------------------

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from asterism.data.encode import EncodedSource
-from asterism.data.source import ArraySource, Source
+from asterism.data.source import ArraySource
 from asterism.engines.context import engine
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import InterruptedWarning
 from asterism.methods.kmeans import fit_kmeans_path
 from asterism.metrics.internal import calinski_harabasz
+from asterism.search.task import Task
 from asterism.verdict.choice import Choice
-from asterism.verdict.choose import choose_numbers
-from asterism.verdict.mixed import SAMPLE, choose_mixed
-from asterism.verdict.plan import Plan
+from asterism.verdict.choose import choose_formed
+from asterism.verdict.mixed import SAMPLE
 from asterism.verdict.rows import draw
 from asterism.verdict.tabulate import Question, Table
 
@@ -26,35 +24,25 @@ ROWS_A_GROUP = 10.0  # with fewer, on the average, chance makes groups as clear 
 BESIDE = ("silhouette", "gap", "stability")  # criteria that are shown beside BIC and ICL
 
 
-def chosen(
-    used: Source, encoded: EncodedSource, plan: Plan, ks: Sequence[int], asked: bool, seed: int
-) -> tuple[Choice, Plan, bool]:
-    """The verdict, the plan it is of, and whether somebody stopped the search: then k-means says what it can.
+def chosen(task: Task) -> tuple[Choice, bool]:
+    """The verdict, and whether the search was stopped: then k-means says what it can.
 
-    Mixtures decide how many groups there are, whoever makes them; of one number there is nothing to decide.
+    Mixtures decide how many groups there are, whatever makes them; of one number there is nothing to decide.
     """
-    if len(ks) == 1 and plan.method in ("kmeans", "kmedoids"):
-        return _given(ks[0]), plan, False
+    ks, single = task.ks, len(task.ks) == 1
+    if single and task.method in ("kmeans", "kmedoids"):
+        return _given(ks[0]), False
+    beside = () if single else BESIDE  # of one number nothing is compared
+    model = "gaussian" if task.method == "gaussian" else "mixed"
+    given = ks if task.asked or single else None
+    question = Question(given, frozenset({"bic", "icl", *beside}), model, task.seed)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), one_blas_thread():
             # A single fit that is interrupted returns its best so far; here many fits would go on after it.
             warnings.simplefilter("error", InterruptedWarning)
-            if plan.numbers:
-                return *_by_normal_groups(used, encoded, plan, ks, asked or len(ks) == 1, seed), False
-            question = Question(ks if asked or len(ks) == 1 else None, frozenset(), seed=seed)
-            return choose_mixed(plan.view.formed(used), question), plan, False
+            return choose_formed(task.used, task.margins, question, scale=task.settings["scale"]), False
     except (KeyboardInterrupt, InterruptedWarning):
-        return _in_a_hurry(encoded, ks, seed), plan, True
-
-
-def _by_normal_groups(
-    used: Source, encoded: EncodedSource, plan: Plan, ks: Sequence[int], asked: bool, seed: int
-) -> tuple[Choice, Plan]:
-    beside = BESIDE if len(ks) > 1 else ()  # of one number nothing is compared
-    question = Question(ks if asked else None, frozenset({"bic", "icl", *beside}), seed=seed)
-    with one_blas_thread():
-        choice = choose_numbers(used, encoded, plan.view, question)
-    return choice, plan.in_all_columns() if choice.view.axes is None and plan.view.axes is not None else plan
+        return _in_a_hurry(task), True
 
 
 def with_few_rows(choice: Choice, rows: float) -> Choice:
@@ -78,11 +66,12 @@ def _groups(k: int) -> str:
     return "groups" if k == 1 else f"{k} groups"
 
 
-def _in_a_hurry(encoded: EncodedSource, ks: Sequence[int], seed: int) -> Choice:
+def _in_a_hurry(task: Task) -> Choice:
+    ks = task.ks
     with engine():  # no progress, no checkpoint
-        drawn = draw(encoded, SAMPLE, seed)
-        table = ArraySource(drawn.x, drawn.weights, encoded.columns)
-        fits = fit_kmeans_path(table, sorted({1, *ks}), seed=seed)
+        drawn = draw(task.encoded, SAMPLE, task.seed)
+        table = ArraySource(drawn.x, drawn.weights, task.encoded.columns)
+        fits = fit_kmeans_path(table, sorted({1, *ks}), seed=task.seed)
     total = float(drawn.weights.sum())
     index = {k: calinski_harabasz(fits[k].inertia, fits[1].inertia, k, total) for k in ks}
     k = max(ks, key=lambda k: index[k] or 0.0)

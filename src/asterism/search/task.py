@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from asterism.data.encode import EncodedSource
-from asterism.data.margins import MarginSource
+from asterism.data.margins import Margins
 from asterism.data.read import read
 from asterism.data.source import Source
 from asterism.engines.context import current
@@ -16,7 +16,6 @@ from asterism.methods.encoding import standard_encoding
 from asterism.search.ranks import with_ranks
 from asterism.search.rows import numbers_to_try, rows_to_use
 from asterism.verdict.margins import margins_of
-from asterism.verdict.plan import Plan, plan_for
 from asterism.verdict.repeated import without_repeated
 
 METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
@@ -31,12 +30,21 @@ class Task:
     source: Source  # all rows
     used: Source  # those that take part
     encoded: EncodedSource  # the same, scaled
-    formed: EncodedSource  # the same, columns in the forms of the plan first
+    margins: Margins | None  # the form of each column; None: as they are
     holes: list[int]  # missing cells of each column
     ks: list[int]  # numbers of groups to try
     asked: bool  # whether these were given
-    plan: Plan
     settings: dict[str, Any]  # method, scale, seed, missing
+
+    @property
+    def method(self) -> str:
+        """One of METHODS."""
+        return str(self.settings["method"])
+
+    @property
+    def seed(self) -> int:
+        """The user's."""
+        return int(self.settings["seed"])
 
 
 def task_of(
@@ -58,27 +66,11 @@ def task_of(
     encoded = EncodedSource(used, standard_encoding(used, scale=scale))
     settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}
     ks = numbers_to_try(k, encoded)
-    margins = (
-        margins_of(used, kinds or (), numbers_only=method == "gaussian")
-        if scale and method in BY_FORM
-        else None
-    )
-    if margins is None or margins.is_plain:
-        return Task(
-            source,
-            used,
-            encoded,
-            encoded,
-            holes,
-            ks,
-            k is not None,
-            plan_for(used, encoded, method),
-            settings,
-        )
-    seen = MarginSource(used, margins)
-    formed = EncodedSource(seen, standard_encoding(seen))
-    plan = plan_for(seen, formed, method, margins)
-    return Task(source, used, encoded, formed, holes, ks, k is not None, plan, settings)
+    margins = None
+    if scale and method in BY_FORM:
+        found = margins_of(used, kinds or (), numbers_only=method == "gaussian")
+        margins = None if found.is_plain else found
+    return Task(source, used, encoded, margins, holes, ks, k is not None, settings)
 
 
 def _check_choices(method: str, missing: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.encode import EncodedSource
+from asterism.data.encode import EncodedSource, Encoding
 from asterism.data.margins import Margins
 from asterism.data.read import read
 from asterism.data.source import ArraySource, Source
@@ -48,6 +48,7 @@ from asterism.verdict.words import Evidence, judge_family, tell
 
 PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
 SHOWN = 10  # convention: numbers in the table where none were asked for, or two more than the answer
+MOST_OPENED = 96  # convention: columns, names opened, beyond which names are taken as numbers
 NUMBERS = ("gaussian", "student", "kmeans")  # models of columns that have places between them
 CRITERIA = (
     "aic", "bic", "icl", "mdl", "cross_validation", "elbow", "gap", "stability", "silhouette",
@@ -100,8 +101,9 @@ def choose_k(
             standard_encoding(source)  # refuses infinite cells
             once = without_repeated(source)
             margins = margins_of(once)
-            choice = choose_formed(once, None if margins.is_plain else margins, question)
-            if isinstance(choice.model, Mixture) and not len(choice.labels):
+            mixed = replace(question, model="mixed") if model == "gaussian" else question
+            choice = choose_formed(once, None if margins.is_plain else margins, mixed)
+            if not len(choice.labels):
                 choice = _labelled(once, choice)
             said = (f"{c.name!r} is left out ({c.reason})." for c in once.ignored[len(source.ignored) :])
             return replace(choice, reasons=(*choice.reasons, *said))
@@ -116,32 +118,44 @@ def _labelled(source: Source, choice: Choice) -> Choice:
     return replace(choice, labels=labels, group_of=group_of)
 
 
-def choose_formed(source: Source, margins: Margins | None, question: Question) -> Choice:
+def choose_formed(
+    source: Source, margins: Margins | None, question: Question, *, scale: bool = True
+) -> Choice:
     """The verdict on columns in the forms that evidence gives them; ``choice.view`` is how its model sees rows.
 
     Rows of numbers are judged as such. Columns of several kinds have a mixture of their own; where the groups that it
     finds differ in numbers alone, these are judged without the others.
     """
     plain = View(margins=margins)
-    formed = plain.formed(source)
-    others = [column.name for column in formed.columns if column.kind != "numeric"]
-    if not others or question.model != "gaussian":
-        return _choose_scaled(source, plain, question)
-    choice, carried = choose_mixed(formed, question)
+    formed = plain.modelled(source.columns)
+    numeric = all(column.kind == "numeric" for column in formed)
+    if numeric or question.model != "mixed" or Encoding.plain(formed).width > MOST_OPENED:
+        numbers = replace(question, model="gaussian") if question.model == "mixed" else question
+        return _choose_scaled(source, plain, numbers, scale)
+    choice, carried = choose_mixed(source, plain, question)
+    names = [column.name for column in source.columns if column.kind != "numeric"]
     single = question.ks is not None and len(question.ks) == 1
-    if choice.k == 1 or carried or single or len(others) == len(formed.columns):
-        return replace(choice, view=plain)
-    choice = _choose_scaled(source, replace(plain, aside=tuple(others)), question)
-    said = f"Groups differ in numbers alone, not in {' or '.join(map(repr, others[:3]))}{' ...' if others[3:] else ''}."
-    return replace(choice, reasons=(*choice.reasons, said), verdict=f"{choice.verdict} {said}")
+    if choice.k == 1 or carried or single or len(names) == len(source.columns):
+        return choice
+    forms = margins_of(source, numbers_only=True)
+    view = View(margins=None if forms.is_plain else forms, aside=tuple(names))
+    choice = _choose_scaled(source, view, replace(question, model="gaussian"), scale)
+    said = "Groups differ in numbers alone."
+    return (
+        replace(choice, reasons=(*choice.reasons, said), verdict=f"{choice.verdict} {said}")
+        if names
+        else choice
+    )
 
 
-def _choose_scaled(source: Source, plain: View, question: Question) -> Choice:
+def _choose_scaled(source: Source, plain: View, question: Question, scale: bool) -> Choice:
     """The verdict on the columns of numbers that a view leaves, scaled."""
     seen = plain.of(source)
-    encoded = EncodedSource(seen, standard_encoding(seen))
+    encoded = EncodedSource(seen, standard_encoding(seen, scale=scale))
     scaled = view_of_numbers(encoded)
-    return choose_numbers(source, encoded, replace(plain, encoding=scaled.encoding, axes=scaled.axes), question)
+    return choose_numbers(
+        source, encoded, replace(plain, encoding=scaled.encoding, axes=scaled.axes), question
+    )
 
 
 def choose_numbers(source: Source, encoded: EncodedSource, view: View, question: Question) -> Choice:

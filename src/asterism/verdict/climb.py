@@ -35,6 +35,7 @@ from scipy.stats import norm, t
 
 from asterism.data.block import Block, block_of
 from asterism.data.columns import Column
+from asterism.data.margins import Margins
 from asterism.data.source import ArraySource
 from asterism.methods.cells import Cell
 from asterism.methods.cut import cut_tree
@@ -47,7 +48,11 @@ from asterism.verdict.dependence import OneGroup
 
 Array = NDArray[np.float64]
 DRAWN_TABLES = 12  # convention: of each kind of dependence
-FIRST_TABLES, CLEAR, HOPELESS = 6, 1.5, 0.2  # convention: so many are enough where evidence is clear either way
+FIRST_TABLES, CLEAR, HOPELESS = (
+    6,
+    1.5,
+    0.2,
+)  # convention: so many are enough where evidence is clear either way
 ROWS = 800  # convention: of a drawn table at the most
 STEPS, TOL = 40, 3e-5  # convention: of EM on a drawn table
 LEAST_SPREAD = (
@@ -70,9 +75,19 @@ class Step:
 class Rows:
     """Rows that gains are compared on."""
 
-    columns: tuple[Column, ...]
-    x: Array  # (n, d) codes and numbers; NaN: missing
+    margins: Margins  # the columns of the table, and their forms
+    cells: Array  # (n, d) of the table: codes and numbers; NaN: missing
     weights: Array  # (n,)
+
+    @cached_property
+    def x(self) -> Array:
+        """(n, D) columns in their forms."""
+        return np.ascontiguousarray(self.margins.apply(self.cells))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """In their forms."""
+        return self.margins.modelled
 
     @property
     def source(self) -> ArraySource:
@@ -89,7 +104,7 @@ class Rows:
         step = -(-len(self.x) // most)
         some = slice(None, None, step)
         return Rows(
-            self.columns, np.ascontiguousarray(self.x[some]), np.ascontiguousarray(self.weights[some])
+            self.margins, np.ascontiguousarray(self.cells[some]), np.ascontiguousarray(self.weights[some])
         )
 
     @cached_property
@@ -121,7 +136,7 @@ def step_from(rows: Rows, low: Cell, high: Cell, least_evidence: float) -> Step:
     """What the rows say to more groups than ``low`` has, as many as ``high`` has."""
     mixtures = low.mixture, high.mixture
     shares = shares_of(low.mixture, rows.source)
-    groups = [OneGroup.of(rows.columns, rows.x, rows.weights * share) for share in shares.T]
+    groups = [OneGroup.of(rows.margins.columns, rows.cells, rows.weights * share) for share in shares.T]
     gain, about = _gain(rows, mixtures), _dependence(rows, groups, shares)
     best = (np.inf, 0.0)
     for related in (False, True) if any(group.relatives for group in groups) else (False,):
@@ -159,7 +174,7 @@ def _evidence(gain: float, about: float, gains: Array, others: Array) -> tuple[f
 
 def _drawn(rows: Rows, groups: Sequence[OneGroup], shares: Array, seed: list[int]) -> tuple[Rows, Array]:
     """A table of these groups, and (n, k) which row is of which; cells are missing where they are in the rows."""
-    rng, n = np.random.default_rng(seed), len(rows.x)
+    rng, n = np.random.default_rng(seed), len(rows.cells)
     upto = np.rint(np.cumsum(rows.weights @ shares) / rows.weights.sum() * n).astype(np.int64)
     sizes = np.diff(upto, prepend=0)
     parts = [
@@ -167,13 +182,13 @@ def _drawn(rows: Rows, groups: Sequence[OneGroup], shares: Array, seed: list[int
     ]
     order = rng.permutation(n)
     drawn, labels = np.concatenate(parts)[order], np.repeat(np.arange(len(groups)), sizes)[order]
-    x = np.where(np.isnan(rows.x), np.nan, drawn)
-    return Rows(rows.columns, x, rows.weights), one_hot(labels, len(groups))
+    cells = np.where(np.isnan(rows.cells), np.nan, drawn)
+    return Rows(rows.margins, cells, rows.weights), one_hot(labels, len(groups))
 
 
 def _dependence(rows: Rows, groups: Sequence[OneGroup], shares: Array) -> float:
     """Of rows with shares (n, k) in groups."""
-    found = [group.dependence(rows.x, rows.weights * share)
+    found = [group.dependence(rows.cells, rows.weights * share)
              for group, share in zip(groups, shares.T, strict=True)]  # fmt: skip
     return float(np.sum(found))
 

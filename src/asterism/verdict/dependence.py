@@ -50,10 +50,9 @@ class Margin:
 
     values: Array  # (v,) distinct, in the order of the normal variate
     upto: Array  # (v,) share of the rows up to each, 1 in the end
-    continuous: bool  # values between two of them occur as well
 
     @classmethod
-    def of(cls, column: Array, weights: Array, continuous: bool, order: Array | None = None) -> Margin:
+    def of(cls, column: Array, weights: Array, order: Array | None = None) -> Margin:
         """Of known cells; ``order``: levels from low to high, where their codes have no order."""
         values, which = np.unique(column, return_inverse=True)
         share = np.bincount(which, weights)
@@ -65,7 +64,7 @@ class Margin:
             values, share = values[places], share[places]
         upto = np.cumsum(share) / share.sum()
         upto[-1] = 1.0
-        return cls(values, upto, continuous)
+        return cls(values, upto)
 
     @property
     def _edges(self) -> Array:
@@ -97,10 +96,7 @@ class Margin:
 
     def quantiles(self, u: Array) -> Array:
         """The values at shares (n,) in [0, 1]."""
-        if not self.continuous or len(self.values) < 2:
-            return self.values[np.minimum(np.searchsorted(self.upto, u, side="left"), len(self.values) - 1)]
-        middles = self.upto - 0.5 * np.diff(self.upto, prepend=0.0)
-        return np.interp(u, middles, self.values)
+        return self.values[np.minimum(np.searchsorted(self.upto, u, side="left"), len(self.values) - 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +112,10 @@ class OneGroup:
     @classmethod
     def of(cls, columns: Sequence[Column], rows: Array, weights: Array) -> OneGroup:
         """Of rows (n, d), NaN where a cell is missing, with weights (n,): row weights times shares in the group."""
-        kinds = [column.kind for column in columns]
         known = ~np.isnan(rows)
         orders = _orders(columns, rows, weights)
         margins = tuple(
-            Margin.of(rows[known[:, j], j], weights[known[:, j]], kinds[j] == "numeric", orders.get(j))
-            for j in range(len(columns))
+            Margin.of(rows[known[:, j], j], weights[known[:, j]], orders.get(j)) for j in range(len(columns))
         )
         scores = np.column_stack([margin.scores_of(rows[:, j]) for j, margin in enumerate(margins)])
         together = known.T.astype(np.float64) @ (known * weights[:, None])

@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from asterism.data.block import block_of
 from asterism.data.columns import Column
+from asterism.data.margins import Margins
 from asterism.data.source import Piece, Source
 from asterism.engines.context import current, engine
 from asterism.engines.loop import iterate
 from asterism.engines.threads import one_blas_thread
-from asterism.families.base import Array
 from asterism.methods.cells import Cell, Cells
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.path import fit_path
@@ -32,7 +33,7 @@ from asterism.verdict.choice import Choice
 from asterism.verdict.kinds import Kinds, kinds_by_evidence, least_assumed, most_assumed, product_of
 from asterism.verdict.rows import Rows, draw
 from asterism.verdict.tabulate import Question, measured
-from asterism.verdict.view import SAMPLE_SEED
+from asterism.verdict.view import SAMPLE_SEED, View
 from asterism.verdict.words import tell_mixed
 
 SAMPLE = 2000  # convention: rows that structures are compared on
@@ -59,12 +60,10 @@ class MixedDecision:
     names_carry: float  # what columns other than numbers win by the groups, nats a row; below 0: nothing
 
 
-def decide_mixed(
-    columns: Sequence[Column], x: Array, weights: Array, ks: Sequence[int] | None = None
-) -> MixedDecision:
-    """The groups of rows (n, d) in codes and numbers, NaN where a cell is missing."""
-    rows = climb.Rows(tuple(columns), x, weights)
-    most = max(len(np.unique(x, axis=0)) - 1, 1)
+def decide_mixed(rows: climb.Rows, ks: Sequence[int] | None = None) -> MixedDecision:
+    """The groups of some rows."""
+    columns = rows.columns
+    most = max(len(np.unique(rows.cells, axis=0)) - 1, 1)
     wanted = set(ks or USUAL_K)
     tried = [k for k in sorted({*range(1, max(wanted) + 1)}) if k <= max(most, min(wanted))]
     kinds = _kinds(rows, tried)
@@ -107,30 +106,32 @@ def _won_by_names(rows: climb.Rows, cell: Cell, one: Cell) -> float:
     for (family, columns), own, alone in parts:
         if family.name == "gaussian":
             continue
-        block = climb.Rows(rows.columns, np.ascontiguousarray(rows.x[:, columns]), rows.weights).block
+        block = block_of(np.ascontiguousarray(rows.x[:, columns]), rows.weights)
         gain = (shares * family.log_density(own, block)).sum(axis=1) - family.log_density(alone, block)[:, 0]
         penalty = 0.5 * (family.n_parameters(cell.k) - family.n_parameters(1)) * np.log(n)
         won += float(rows.weights @ gain) - penalty
     return won / n
 
 
-def choose_mixed(used: Source, question: Question) -> tuple[Choice, bool]:
+def choose_mixed(source: Source, view: View, question: Question) -> tuple[Choice, bool]:
     """The verdict, with the mixture of the number taken, and whether columns other than numbers tell groups apart."""
-    numbers = AsNumbers(used)
+    numbers = AsNumbers(view.of(source))
+    margins = view.margins or Margins.plain(source.columns)
     with one_blas_thread():
-        drawn = draw(numbers, SAMPLE, SAMPLE_SEED)
+        drawn = draw(AsNumbers(source), SAMPLE, SAMPLE_SEED)
+        rows = climb.Rows(margins, drawn.x, drawn.weights)
         with _one_thread():
-            decision = decide_mixed(used.columns, drawn.x, drawn.weights, question.ks)
+            decision = decide_mixed(rows, question.ks)
         cell = decision.cell
         shown = question.ks or sorted({cell.k for cell in decision.cells.values()})
         asked = replace(question, ks=shown, wanted=frozenset({"bic", "icl"}), model=cell.mixture.family)
-        criteria, picks = measured(Rows(drawn.x, drawn.weights), decision.cells, cell, asked)
+        criteria, picks = measured(Rows(rows.x, rows.weights), decision.cells, cell, asked)
         mixture = cell.mixture if drawn.whole else _on_all_rows(numbers, cell.mixture)
     verdict = tell_mixed(decision, picks=picks, sampled=None if drawn.whole else len(drawn.x))
     choice = Choice(
         k=cell.k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=criteria,
         picks=picks, structure=cell.structure, components=cell.k, group_of=np.arange(cell.k), model=mixture,
-        labels=np.zeros(0, np.int32), alternative=verdict.alternative,
+        labels=np.zeros(0, np.int32), alternative=verdict.alternative, view=view,
     )  # fmt: skip
     return choice, decision.names_carry > 0.0
 
