@@ -37,6 +37,7 @@ FEWER = 2.0 / 3.0  # convention: of the components of the plain form, that anoth
 LEAST_ROWS, LEAST_VALUES = 50, 8  # convention: with fewer rows or distinct values a column stays as it is
 LEAST_COUNTS = 4  # convention: distinct whole numbers, below which they are rather levels
 MOST_COLUMNS = 128  # convention: a wider table is seen in few directions, in which single columns say little
+MOST_WITH_POINTS = 24  # measured: digits, 64 columns; with more, counts and points would be mostly noise
 MOST_MEAN = 15.0  # derived: from there on a Poisson count is normal by its root to 1% of its deviation
 MOST_COUNT = 1000  # convention: the largest number of a column of counts
 LEAST_SHARE = 0.05  # convention: of the rows, at a point
@@ -98,7 +99,7 @@ def margins_of(source: Source, given: Collection[str] = (), *, numbers_only: boo
     weights = drawn.weights / drawn.weights.mean()
     some = {}
     for j in numeric:
-        free = not numbers_only and columns[j].name not in given
+        free = not numbers_only and len(columns) <= MOST_WITH_POINTS and columns[j].name not in given
         values = _values(drawn.x[:, j], weights, free)
         if values is not None:
             some[j] = values
@@ -121,7 +122,9 @@ def _values(cells: Array, weights: Array, free: bool) -> _Values | None:
     if free and _may_count(x, w, distinct):
         histogram = np.bincount(x.astype(np.int64), w).astype(np.float64)
         return _Values(x, _spread(x), w, None, 0.0, True, histogram)
-    point, share = _point(x, w) if free else (None, 0.0)
+    point, share = _point(x, w)
+    if point is not None and not free:
+        return None  # no form of numbers makes a mass at one value simple
     if point is not None:
         x, w = x[x != point], w[x != point]
     if len(x) < LEAST_ROWS or len(np.unique(x)) < LEAST_VALUES:
