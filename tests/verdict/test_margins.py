@@ -12,6 +12,7 @@ from scipy.stats import nbinom, norm, poisson
 import asterism
 from asterism.data.margins import Form
 from asterism.data.source import ArraySource
+from asterism.finding import finding_again
 from asterism.metrics import adjusted_rand_score
 from asterism.verdict.choose import choose_k
 from asterism.verdict.margin_counts import SIZES, count_cost, normal_cost, pointed_cost
@@ -271,7 +272,8 @@ def test_a_saved_model_sees_new_rows_alike(mixed, tmp_path):
     finding = asterism.find(rows, k=3)
     finding.save(tmp_path / "groups.asterism")
     model = asterism.load(tmp_path / "groups.asterism")
-    assert model.view.margins is not None
+    assert model.view.margins == finding.model.view.margins is not None
+    assert finding_again(model, rows)[0].columns[0].reason == "numbers, seen by their logarithm"
     labels, probabilities = model.assign(rows)
     np.testing.assert_array_equal(labels, finding.labels)
     np.testing.assert_array_equal(probabilities, finding.probabilities)
@@ -297,3 +299,10 @@ def test_columns_that_the_user_calls_counts_are_counts():
     assert adjusted_rand_score(z, finding.labels) > 0.9
     assert finding.profiles[0].centre["visits"] == pytest.approx(table.visits[finding.labels == 0].mean())
     assert "visits" in " ".join(group.sentence for group in finding.explanation.groups)
+
+
+def test_single_precision_gives_the_same_groups():
+    rows, _ = three_groups(2)
+    double, single = asterism.find(rows), asterism.find(rows.astype(np.float32))
+    assert single.model.view.margins is not None
+    assert adjusted_rand_score(double.labels, single.labels) > 0.99
