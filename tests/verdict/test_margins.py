@@ -181,6 +181,16 @@ def test_zeros_beside_counts_are_a_point():
     assert kinds(draw, 1500)["point count"] >= 36
 
 
+@pytest.mark.parametrize("seed", [2, 3, 6])
+def test_columns_that_may_as_well_be_counts_are_where_one_is(seed):
+    rng = np.random.default_rng(seed)
+    z = rng.integers(0, 3, 800)
+    rows = rng.poisson(rng.uniform(1, 12, (3, 5))[z])
+    alone = [margins_of(ArraySource(rows[:, [j]])).forms[0].kind for j in range(5)]
+    assert 0 < alone.count("count") < 5
+    assert {form.kind for form in margins_of(ArraySource(rows)).forms} == {"count"}
+
+
 def test_numbers_only_means_no_counts_and_no_points():
     assert kinds(CHANGED["counts"][1], 800, numbers_only=True).keys() <= {"plain", "root", "log"}
     assert not any("point" in form for form in kinds(CHANGED["spend"][1], 800, numbers_only=True))
