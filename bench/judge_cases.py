@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 
 from asterism import engine
 from asterism.data.encode import EncodedSource
+from asterism.data.margins import MarginSource
 from asterism.data.source import ArraySource
 from asterism.engines.threads import one_blas_thread
 from asterism.methods.encoding import standard_encoding
 from asterism.metrics import adjusted_rand_score
 from asterism.verdict.decide import MOST_GROUPS
 from asterism.verdict.evidence import measure
+from asterism.verdict.margins import margins_of
 from asterism.verdict.propose import Field, propose
 from asterism.verdict.rows import draw
 from asterism.verdict.seen import Seen
@@ -77,9 +79,11 @@ def drawn_tables(n_scenes: int, seeds: Sequence[int]) -> Iterator[tuple[Labelled
 def examined(table: LabelledTable, judged: bool) -> Case:
     """Proposals on the rows as the verdict sees them, and what each is worth."""
     source = ArraySource(table.rows)
-    encoded = EncodedSource(source, standard_encoding(source))
+    margins = margins_of(source, numbers_only=True)
+    formed = source if margins.is_plain else MarginSource(source, margins)
+    encoded = EncodedSource(formed, standard_encoding(formed))
     with one_blas_thread(), engine(n_threads=1):
-        drawn = draw(view_of_numbers(encoded).of(source), COMPARED_ROWS, SAMPLE_SEED)
+        drawn = draw(view_of_numbers(encoded).of(formed), COMPARED_ROWS, SAMPLE_SEED)
         # A sample depends on the numbers of rows alone: that of the labels is of the same rows.
         labels = draw(ArraySource(table.labels[:, None].astype(float)), COMPARED_ROWS, SAMPLE_SEED).x[:, 0]
         seen = Seen.of(drawn.x, drawn.weights)

@@ -278,7 +278,7 @@ def _found(task: Task, outliers: Outliers) -> Finding:
     elif len(ks) == 1 and not choice.verdict:  # a table of one row, or of equal rows
         choice = replace(asked_for(choice), verdict="There are no groups. All rows are equal.", reasons=())
     view, judge, method = settle(task, choice)
-    columns = source.columns if view.margins is None else view.margins.described(source.columns)
+    columns = view.described(source.columns)
     model = GroupModel(columns, view, judge)
     labels, doubt = model.labels_and_doubt(used)
     if len(ks) > 1 and not stopped:
@@ -339,7 +339,7 @@ def finding_again(model: GroupModel, table: Any, *, missing_columns: str = "refu
         labels=labels,
         choice=restored_choice(model.about.get("choice"), model.k),
         profiles=group_profiles(used, labels, model.k),
-        columns=source.columns,
+        columns=model.view.described(source.columns),
         ignored=tuple(Column(name, "ignored", reason="not a column of the model") for name in match.extra),
         missing=dict(zip(source.names, holes, strict=True)),
         settings=settings,

@@ -36,7 +36,7 @@ def test_kinds_may_have_levels_and_columns_may_have_any_name() -> None:
 
 @pytest.mark.parametrize("text", ["size", "size=", "=numeric", "size=big", "size:numeric", "size=ordinals:a"])
 def test_other_kinds_are_refused_with_the_list_of_kinds(text) -> None:
-    with pytest.raises(click.BadParameter, match="numeric, categorical, ordinal, boolean, ignored"):
+    with pytest.raises(click.BadParameter, match="numeric, categorical, ordinal, boolean, count, ignored"):
         kind(text)
 
 

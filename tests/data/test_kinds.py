@@ -273,3 +273,43 @@ def test_a_source_takes_no_kinds():
     source = read(np.zeros((3, 2)))
     with pytest.raises(ParameterError, match="too late"):
         read(source, ignore=["x0"])
+
+
+# --- counts -----------------------------------------------------------------------------------------------------
+
+
+def test_counts_are_whole_numbers_with_holes():
+    source = read(
+        pa.table({"visits": [3, 0, None, 12], "kg": [1.0, 2.5, 3.5, 4.0]}), kinds={"visits": "count"}
+    )
+    visits = source.columns[0]
+    assert (visits.name, visits.kind, visits.reason) == ("visits", "count", "as asked")
+    [block] = source.blocks()
+    np.testing.assert_array_equal(block.rows[:, 0], [3, 0, np.nan, 12])
+
+
+def test_counts_in_a_text_file_are_numbers(tmp_path):
+    (tmp_path / "t.csv").write_text("visits,kg\n3,1.5\n0,2.5\n,3.5\n12,4.5\n")
+    source = read(tmp_path / "t.csv", kinds={"visits": "count"})
+    assert source.columns[0].kind == "count"
+
+
+@pytest.mark.parametrize("cell", [-1.0, 2.5, np.inf])
+def test_a_cell_that_is_no_count_is_named_with_a_remedy(cell):
+    table = pd.DataFrame({"visits": [3.0, 0.0, cell, 12.0], "kg": [1.0, 2.5, 3.5, 4.0]})
+    with pytest.raises(DataError, match="is no count") as caught:
+        read(table, kinds={"visits": "count"})
+    assert (caught.value.row, caught.value.column) == (2, "visits")
+    assert "visits=numeric" in str(caught.value)
+
+
+def test_a_count_is_never_guessed_and_has_no_levels():
+    assert read(pa.table({"visits": [3, 0, 7, 12]})).columns[0].kind == "numeric"
+    with pytest.raises(ParameterError, match="has levels"):
+        read(pa.table({"visits": [3, 0, 7, 12]}), kinds={"visits": "count:0,1"})
+
+
+def test_words_are_no_counts():
+    with pytest.raises(DataError, match="not a number") as caught:
+        read(pa.table({"visits": ["3", "many", "7"], "kg": [1.0, 2.0, 3.0]}), kinds={"visits": "count"})
+    assert caught.value.row == 1

@@ -101,8 +101,12 @@ def _chosen(options: Options) -> Choice:
             source = read(
                 options.table, kinds=kinds | dict.fromkeys(names, "ignored"), weights=options.weights
             )
-        encoded = EncodedSource(source, standard_encoding(source, scale=not options.no_scale))
         ks = range(1, 11) if options.k is None else options.k
+        if not options.no_scale and all(column.kind == "numeric" for column in source.columns):
+            return choose_k(
+                source, options.model, ks, random_state=options.seed
+            )  # scaled there, in their forms
+        encoded = EncodedSource(source, standard_encoding(source, scale=not options.no_scale))
         return choose_k(encoded, options.model, ks, random_state=options.seed)
 
 

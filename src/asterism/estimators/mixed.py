@@ -148,6 +148,7 @@ class MixedMixture(TableMixture):
     categorical   categorical
     boolean       Bernoulli
     ordinal       ordinal: a typical level, and how fast levels become rare away from it
+    count         Poisson
     ============  ==============================================================================
 
     Parameters

@@ -4,8 +4,8 @@ A column's values are cut into bins of neighbours. A bin has a weight, a mean m 
 
     E log N(x | mu, s^2) = log N(m | mu, s^2) - v / (2 s^2)
 
-under a component, which is exact where a bin is of one component, and never too much. So thousands of rows cost as
-much as bins, and every form and start of every column takes part in the same two products of matrices:
+under a component, which is exact where a bin is of one component, and never too much. So the steps of EM cost as much
+as bins, and every form and start of every column takes part in the same two products of matrices:
 (1, m, m^2 + v) times the components, and responsibilities times the same.
 """
 
@@ -21,7 +21,7 @@ from scipy.special import ndtr
 Array = NDArray[np.float64]
 
 MOST_COMPONENTS = 6  # convention
-BINS = 160  # measured: bench/margins; twice as many change BIC by less than 1
+BINS = 160  # convention; twice as many change BIC by less than 1
 STEPS, SETTLED = 60, 0.1  # convention: of EM at most; gain of five steps, nats a column, below which they end
 LEAST_SHARE = (
     0.05  # convention: of the rows; a component is no thinner than the densest such part of the column
@@ -33,10 +33,12 @@ TAIL = 3.3  # convention: bins are as fine in the tails as for normal values so 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Values in standard units, binned, and what it costs to have them so."""
+    """Values in standard units, one by one and in bins."""
 
     features: Array  # (P, 3) of each bin: 1, mean, mean of squares
     weights: Array  # (P,)
+    values: Array  # (n, 3) of each value: 1, itself, its square
+    each: Array  # (n,) its weight
     least: Array  # () variance that no component is below
     center: float
     scale: float
@@ -53,7 +55,15 @@ class Line:
         many = max(int(np.ceil(LEAST_SHARE * len(z))), 2)
         narrowest = float((z[many - 1 :] - z[: len(z) - many + 1]).min())
         least = max((narrowest / 4.0) ** 2, 1e-12)  # derived: two deviations on both sides
-        return cls(np.column_stack([np.ones(len(w)), first, second]), w, np.array(least), center, scale)
+        binned, alone = (np.stack([np.ones(len(a)), a, b], axis=1) for a, b in ((first, second), (z, z**2)))
+        return cls(binned, w, alone, weights, np.array(least), center, scale)
+
+    def log_likelihood(self, mass: Array, means: Array, variances: Array) -> float:
+        """Of all values, one by one, in their own units."""
+        scores = _coefficients(mass[None], means[None], variances[None])[0] @ self.values.T
+        top = scores.max(axis=0)
+        log_density = top + np.log(np.exp(scores - top).sum(axis=0))
+        return float(self.each @ log_density - self.each.sum() * np.log(self.scale))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +73,7 @@ class NormalMixture:
     weights: Array  # (k,)
     means: Array  # (k,)
     deviations: Array  # (k,)
-    log_likelihood: float  # of the binned values
+    log_likelihood: float
     parameters: int
 
     def cost(self, total: float, jacobian: float = 0.0, extra: int = 0) -> float:
@@ -109,10 +119,11 @@ def fit_lines(lines: Sequence[Line], most: Sequence[int] | None = None) -> list[
         best = _best(features[active], weights[active], floors[active], k)
         for i, mixture in zip(active.tolist(), best, strict=True):
             line = lines[i]
+            exact = line.log_likelihood(mixture.weights, mixture.means, mixture.deviations**2)
             found[i].append(
                 NormalMixture(
                     mixture.weights, line.center + line.scale * mixture.means, line.scale * mixture.deviations,
-                    mixture.log_likelihood - float(total[i]) * float(np.log(line.scale)), mixture.parameters,
+                    exact, mixture.parameters,
                 )
             )  # fmt: skip
             bic = found[i][-1].cost(float(total[i]))

@@ -37,6 +37,7 @@ FEWER = 2.0 / 3.0  # convention: of the components of the plain form, that anoth
 LEAST_ROWS, LEAST_VALUES = 50, 8  # convention: with fewer rows or distinct values a column stays as it is
 LEAST_COUNTS = 4  # convention: distinct whole numbers, below which they are rather levels
 MOST_COLUMNS = 128  # convention: a wider table is seen in few directions, in which single columns say little
+MOST_WITH_POINTS = 24  # measured: digits, 64 columns; with more, counts and points would be mostly noise
 MOST_MEAN = 15.0  # derived: from there on a Poisson count is normal by its root to 1% of its deviation
 MOST_COUNT = 1000  # convention: the largest number of a column of counts
 LEAST_SHARE = 0.05  # convention: of the rows, at a point
@@ -98,7 +99,7 @@ def margins_of(source: Source, given: Collection[str] = (), *, numbers_only: boo
     weights = drawn.weights / drawn.weights.mean()
     some = {}
     for j in numeric:
-        free = not numbers_only and columns[j].name not in given
+        free = not numbers_only and len(columns) <= MOST_WITH_POINTS and columns[j].name not in given
         values = _values(drawn.x[:, j], weights, free)
         if values is not None:
             some[j] = values
@@ -121,7 +122,9 @@ def _values(cells: Array, weights: Array, free: bool) -> _Values | None:
     if free and _may_count(x, w, distinct):
         histogram = np.bincount(x.astype(np.int64), w).astype(np.float64)
         return _Values(x, _spread(x), w, None, 0.0, True, histogram)
-    point, share = _point(x, w) if free else (None, 0.0)
+    point, share = _point(x, w)
+    if point is not None and not free:
+        return None  # no form of numbers makes a mass at one value simple
     if point is not None:
         x, w = x[x != point], w[x != point]
     if len(x) < LEAST_ROWS or len(np.unique(x)) < LEAST_VALUES:
@@ -184,12 +187,18 @@ def _forms(columns: list[_Values]) -> list[Form]:
         lines += [Line.of(candidate.form.of(values.x), values.weights, cut) for candidate in forms[-1]]
         most += [limit] * len(forms[-1])
     others = iter(fit_lines(lines, most))
-    found = []
-    for values, mixtures, candidates in zip(columns, plain, forms, strict=True):
-        fitted = [(_Candidate(Form(), 0), mixtures), *((candidate, next(others)) for candidate in candidates)]
-        form = _counted(values, fitted) if values.counts else _chosen(values, fitted)
-        found.append(form if values.point is None else replace(form, point=values.point, share=values.share))
-    return found
+    fitted = [
+        [(_Candidate(Form(), 0), mixtures), *((candidate, next(others)) for candidate in candidates)]
+        for mixtures, candidates in zip(plain, forms, strict=True)
+    ]
+    counts = [j for j, values in enumerate(columns) if values.counts]
+    whole = _whole_numbers([columns[j] for j in counts], [fitted[j] for j in counts])
+    of_counts = dict(zip(counts, whole, strict=True))
+    found = [of_counts[j] if j in of_counts else _chosen(v, fitted[j]) for j, v in enumerate(columns)]
+    return [
+        form if v.point is None else replace(form, point=v.point, share=v.share)
+        for form, v in zip(found, columns, strict=True)
+    ]
 
 
 def _candidates(values: _Values) -> list[_Candidate]:
@@ -249,18 +258,42 @@ def _chosen(values: _Values, fitted: _Fitted) -> Form:
     return best
 
 
-def _counted(values: _Values, fitted: _Fitted) -> Form:
-    """Counts, where they explain the numbers better than normal mixtures of any form; else as for other columns."""
-    histogram = values.histogram
-    normal = [
-        normal_cost(histogram, candidate.form, mixtures, candidate.extra) for candidate, mixtures in fitted
-    ]
-    whole, pointed = count_cost(histogram), pointed_cost(histogram)
-    counted, zeros = min(whole, pointed), float(histogram[0] / histogram.sum())
-    if counted < min(normal) and counted + MARGIN < normal[0]:
+@dataclass(frozen=True)
+class _Counts:
+    """What speaks for a column of small whole numbers being counts."""
+
+    form: Form  # as counts
+    over_plain: float  # BIC of normal mixtures as they are, less that of counts
+    over_best: float  # the same of the best form
+
+    @classmethod
+    def of(cls, values: _Values, fitted: _Fitted) -> _Counts:
+        """Counts with a point at 0 or without, whichever is clearly better."""
+        histogram = values.histogram
+        normal = [normal_cost(histogram, form.form, mixtures, form.extra) for form, mixtures in fitted]
+        whole, pointed = count_cost(histogram), pointed_cost(histogram)
+        zeros = float(histogram[0] / histogram.sum())
         point = zeros >= LEAST_SHARE and pointed + MARGIN < whole
-        return Form("count", 1.0, point=0.0, share=zeros) if point else Form("count")
-    return _chosen(values, fitted) if np.count_nonzero(histogram) >= LEAST_VALUES else Form()
+        cost = min(whole, pointed)
+        form = Form("count", 1.0, point=0.0, share=zeros) if point else Form("count")
+        return cls(form, normal[0] - cost, min(normal) - cost)
+
+
+def _whole_numbers(several: list[_Values], fitted: list[_Fitted]) -> list[Form]:
+    """Counts, where they explain the numbers better than normal mixtures of any form; else as for other columns.
+
+    Where one column is of counts, those that may as well be are too: a mixture of one kind of column says more.
+    """
+    cases = [_Counts.of(values, forms) for values, forms in zip(several, fitted, strict=True)]
+    some = any(case.over_best > 0 and case.over_plain > MARGIN for case in cases)
+    return [
+        case.form
+        if some and case.over_best > -MARGIN
+        else _chosen(values, forms)
+        if np.count_nonzero(values.histogram) >= LEAST_VALUES
+        else Form()
+        for case, values, forms in zip(cases, several, fitted, strict=True)
+    ]
 
 
 def _fewer(k: int) -> int:

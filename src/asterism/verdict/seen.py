@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0  # derived: multiples of it fill an interval most evenly
+STEPS = np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 19.0, 23.0]) % 1.0  # derived: multiples fill an interval evenly
 MOST_DIRECTIONS, LEAST_DIRECTIONS = 8, 2  # convention: neighbours tell little of density beyond
 MANY_COLUMNS = 6  # convention: a table of more is seen in principal directions
 
@@ -79,7 +79,7 @@ def spread_in_cells(rows: Array) -> Array:
     Where many values are equal, a component can be as thin as a single value and win any likelihood, and density has
     a peak at every mark of the ruler. The cell of a column is the usual step between its distinct values, if at most
     half of its values are distinct. Rows are in an order of their values, and equal ones are spread like multiples of
-    the golden ratio: nothing is drawn.
+    a square root: nothing is drawn.
 
     >>> rows = np.array([[1.0, 0.31], [2.0, 0.17], [1.0, 0.55], [2.0, 0.83]])
     >>> x = spread_in_cells(rows)
@@ -95,7 +95,7 @@ def spread_in_cells(rows: Array) -> Array:
         turn = np.empty(len(column))
         turn[order] = np.arange(len(column)) - np.searchsorted(which[order], which[order])
         # Of another column another sequence, or the cells of two columns would be filled along a line.
-        phase = ((turn + 1.0) * (GOLDEN + np.sqrt(2.0) * len(values))) % 1.0
+        phase = ((turn + 1.0) * STEPS[len(values) % len(STEPS)]) % 1.0
         out[:, j] += (phase - 0.5) * float(np.quantile(np.diff(values), 0.25))
     return out
 

@@ -53,6 +53,10 @@ class View:
         formed = columns if self.margins is None else self.margins.modelled
         return tuple(column for column in formed if column.name not in self.aside)
 
+    def described(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The columns of a table, the reason of each saying in which form it is seen."""
+        return columns if self.margins is None else self.margins.described(columns)
+
     def formed(self, source: Source) -> Source:
         """The rows of a table, every column in its form."""
         return source if self.margins is None else MarginSource(source, self.margins)
