@@ -205,7 +205,9 @@ def stepmix(frame: pd.DataFrame) -> Labels:
         )
         worse = 0
         for k in _in_time(range(1, MOST + 1)):
-            model = StepMix(k, measurement=measurement, n_init=3, random_state=0, progress_bar=0)
+            model = StepMix(
+                k, measurement=measurement, n_init=2, abs_tol=1e-6, random_state=0, progress_bar=0
+            )
             model.fit(rows)
             criterion = model.bic(rows)
             worse = worse + 1 if criterion >= best else 0

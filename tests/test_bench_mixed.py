@@ -307,6 +307,10 @@ def test_scores_stand_beside_the_oracle_and_the_best_peer(tmp_path: Path) -> Non
     assert found.missing == {FIND: 0, "peer": 1}
     ours, best = adjusted_rand_score(labels, half), adjusted_rand_score(labels, oracle)
     assert score.of_oracle(found, FIND) == pytest.approx(ours / best)
+    assert score.of_oracle(found, "peer") == pytest.approx(1 / best)
+    unanswered = MixedTable("two", "groups", frame.assign(x=0.0), labels, oracle=half)  # of another seed
+    more = score.scored(Kept(tmp_path), [FIND, "peer"], [[table, one], [unanswered, measured]])
+    assert score.of_oracle(more, "peer") == score.of_oracle(found, "peer")
     loss, where = score.worst_measured(found)
     assert (loss, where) == (pytest.approx(1 - ours), "real")
     text = "\n".join(score.described(found))
