@@ -14,12 +14,13 @@ import numpy as np
 from scipy import stats
 from scipy.special import expit, logit, softmax
 
-from bench.choose_pieces import Array
+from bench.choose_pieces import Array, Rng
 from bench.mixed_draft import Draft, Show, digits, words
 from bench.mixed_fresh_parts import Copula, Given, Pair, Recorded, SharedTotal, Shares
 from bench.mixed_parts import Levels, Margin, Part
 
 Maker = Callable[[float, float], Any]
+NEARER = (0.75, 1.0)  # convention: groups that stand apart from all others are easier than those of ``Draft``
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -103,7 +104,17 @@ def line(intercept: float, slope: float, sd: float, gap: float, show: Show = dig
 
 
 class FreshDraft(Draft):
-    """``Draft`` with more columns; those that others depend on are never missing."""
+    """``Draft`` with more columns; those that others depend on are never missing. Groups are somewhat nearer."""
+
+    def __init__(
+        self,
+        rng: Rng,
+        k: tuple[int, int] = (2, 5),
+        n: tuple[int, int] = (300, 2000),
+        least: float = 0.05,
+    ) -> None:
+        super().__init__(rng, k, n, least)
+        self.ease *= rng.uniform(*NEARER)
 
     def places(self, gap: float) -> Array:
         style = self.rng.integers(3)

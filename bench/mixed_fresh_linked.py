@@ -127,7 +127,7 @@ def wide_and_weak(rng: Rng) -> DrawnTable:
         if kind == 0:
             frame[f"measure_{j}"] = digits(stats.gumbel_l(60, 7).ppf(x))
         elif kind == 1:
-            frame[f"events_{j}"] = stats.geom(rng.uniform(0.2, 0.5)).ppf(x) - 1
+            frame[f"events_{j}"] = stats.geom(rng.uniform(0.2, 0.5)).ppf(x).astype(int) - 1
         elif kind == 2:
             frame[f"kind_{j}"] = cut(rng.permutation(x), [0.4, 0.3, 0.2, 0.1], ["k", "l", "m", "n"])
         elif kind == 3:

@@ -81,8 +81,8 @@ def sensor_logs(rng: Rng) -> DrawnTable:
 
 def wine_notes(rng: Rng) -> DrawnTable:
     t = FreshDraft(rng, (2, 6), (300, 1500))
-    price = chance(-0.3, 0.25, 87, gap=1.0, levels=("no", "yes"))
-    t.number("score", normal(87, 3), 1.8, step=1, limits=(80, 100), children={"cellar": price})
+    kept = chance(-0.3, 0.25, 87, gap=1.0, levels=("no", "yes"))
+    t.number("score", normal(87, 3), 1.8, step=1, limits=(80, 100), children={"cellar": kept})
     t.number("bottle_price", log_normal(18, 0.5), 1.8).levels("colour", ["red", "white", "rosé"], 1.3)
     t.yes_no(["oak", "smoke", "citrus", "berry", "pepper", "honey", "grass", "apple"], 2.0)
     return t.ratings(["sweetness"], 1.8, ["dry", "off-dry", "medium", "sweet"]).table()

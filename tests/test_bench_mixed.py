@@ -39,6 +39,9 @@ def test_there_are_as_many_kinds_as_the_benchmark_promises_under_names_of_their_
     kinds = Counter(recipe.kind for recipe in recipes() if recipe.half == "older")
     assert kinds["groups"] >= 30
     assert kinds["none"] >= 25
+    fresh = Counter(recipe.kind for recipe in recipes() if recipe.half == "fresh")
+    assert fresh["groups"] >= 17
+    assert fresh["none"] >= 14
     names = [recipe.name for recipe in recipes()]
     assert len(set(names)) == len(names)
     with pytest.raises(ValueError, match="there already"):
@@ -51,7 +54,7 @@ def test_a_table_has_rows_columns_and_groups_that_the_oracle_finds(recipe) -> No
         table = recipe.table(seed)
         n, d = table.frame.shape
         assert table.labels.shape == table.oracle.shape == (n,)
-        assert 60 <= n <= 5000
+        assert (40 if recipe.kind == "none" else 60) <= n <= 5000
         assert 3 <= d <= 25
         assert table.frame.columns.is_unique
         for name in table.frame:
