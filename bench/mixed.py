@@ -20,7 +20,7 @@ from bench.mixed_answers import CONTESTANTS, SEEDS, ask, present, tables_of
 from bench.mixed_tables import KINDS, MixedTable
 from bench.report import Bar, Report, Session, Size
 
-TINY = ("votes, missing", "none: counts and yes or no")
+TINY = ("counts, Poisson", "none: incomes alone")
 LEAST_OF_ORACLE, MOST_ALARMS, LEAD, MOST_LOSS = 0.9, 0.02, 0.15, 0.05
 MOST_ERROR, LEAST_SURE, LEAST_VALUES = 0.07, 0.9, 30
 

@@ -152,9 +152,11 @@ def k_prototypes(frame: pd.DataFrame) -> Labels:
         else:
             mixed = np.hstack([numbers.astype(object), codes.astype(object)])
             where = list(range(numbers.shape[1], mixed.shape[1]))
-            found = KPrototypes(k, n_init=2, max_iter=30, random_state=0).fit_predict(
-                mixed, categorical=where
-            )
+            method = KPrototypes(k, n_init=2, max_iter=30, random_state=0)
+            try:
+                found = method.fit_predict(mixed, categorical=where)
+            except ValueError:  # it could not initialize: a group stays empty
+                found = np.zeros(len(mixed))
         return np.asarray(found, np.int64)
 
     return _joined(table, rows, largest_silhouette(distances, label))
@@ -203,7 +205,9 @@ def stepmix(frame: pd.DataFrame) -> Labels:
         )
         worse = 0
         for k in _in_time(range(1, MOST + 1)):
-            model = StepMix(k, measurement=measurement, n_init=3, random_state=0, progress_bar=0)
+            model = StepMix(
+                k, measurement=measurement, n_init=2, abs_tol=1e-6, random_state=0, progress_bar=0
+            )
             model.fit(rows)
             criterion = model.bic(rows)
             worse = worse + 1 if criterion >= best else 0

@@ -21,24 +21,30 @@ BINS = 10  # convention: of the reliability table
 
 @dataclass
 class Scored:
-    """Marks by contestant, and how many answers each lacks."""
+    """Marks by contestant, how many answers each lacks, and the oracle's marks on the tables each answered."""
 
     marks: dict[str, list[Mark]]
     missing: dict[str, int]
+    bounds: dict[str, list[Mark]]
 
 
 def scored(kept: Kept, names: Sequence[str], tables: Iterable[Iterable[MixedTable]]) -> Scored:
     """Marks of all answers that are there; tables come by seed."""
-    found = Scored({name: [] for name in (ORACLE, *names)}, dict.fromkeys(names, 0))
+    found = Scored(
+        {name: [] for name in (ORACLE, *names)}, dict.fromkeys(names, 0), {name: [] for name in names}
+    )
     for table in (table for of_seed in tables for table in of_seed):
-        if table.oracle is not None:
-            found.marks[ORACLE].append(marked(table, Answer(table.oracle, table.k)))
+        bound = None if table.oracle is None else marked(table, Answer(table.oracle, table.k))
+        if bound is not None:
+            found.marks[ORACLE].append(bound)
         for name in names:
             answer = kept.get(name, table)
             if answer is None:
                 found.missing[name] += 1
             else:
                 found.marks[name].append(marked(table, answer))
+                if bound is not None:
+                    found.bounds[name].append(bound)
     return found
 
 
@@ -83,10 +89,8 @@ def different_confidences(marks: Sequence[Mark]) -> int:
 
 def of_oracle(found: Scored, name: str, half: str = "") -> float | None:
     """The mean adjusted Rand index over the oracle's, on generated tables that the contestant answered."""
-    answered = {mark.table for mark in found.marks[name]}
-    mine = [mark for mark in found.marks[name] if mark.kind == "groups"]
-    theirs = [mark for mark in found.marks[ORACLE] if mark.table in answered]
-    ours, best = rand(mine, half=half), rand(theirs, half=half)
+    ours = rand(found.marks[name], "groups", half)
+    best = rand(found.bounds[name], "groups", half)
     return None if ours is None or not best else ours / best
 
 
