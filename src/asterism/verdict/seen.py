@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-STEPS = np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 19.0, 23.0]) % 1.0  # derived: multiples fill an interval evenly
+STEPS = (
+    np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 19.0, 23.0]) % 1.0
+)  # derived: multiples fill an interval evenly
 MOST_DIRECTIONS, LEAST_DIRECTIONS = 8, 2  # convention: neighbours tell little of density beyond
 MANY_COLUMNS = 6  # convention: a table of more is seen in principal directions
 
