@@ -65,8 +65,9 @@ class Margin:
         share = np.diff(margin.upto, prepend=0.0)
         if dip_test(*_evened(margin.values, share * float(weights.sum())))[0] >= SEVERAL_MODES:
             return margin
-        upto = np.cumsum(_with_one_mode(margin.values, share))
-        return cls(margin.values, upto / upto[-1])
+        places, shares = _with_one_mode(margin.values, share)
+        whole = bool((margin.values == np.floor(margin.values)).all())
+        return cls.of(np.rint(places) if whole else places, shares)
 
     @classmethod
     def of(cls, column: Array, weights: Array, order: Array | None = None) -> Margin:
@@ -132,7 +133,8 @@ class OneGroup:
         known = ~np.isnan(rows)
         orders = _orders(columns, rows, weights)
         margins = tuple(
-            Margin.of(rows[known[:, j], j], weights[known[:, j]], orders.get(j)) for j in range(len(columns))
+            _margin(column, rows[known[:, j], j], weights[known[:, j]], orders.get(j))
+            for j, column in enumerate(columns)
         )
         scores = np.column_stack([margin.scores_of(rows[:, j]) for j, margin in enumerate(margins)])
         together = known.T.astype(np.float64) @ (known * weights[:, None])
@@ -161,6 +163,10 @@ class OneGroup:
         return rows
 
 
+def _margin(column: Column, cells: Array, weights: Array, order: Array | None) -> Margin:
+    return Margin.of(cells, weights, order) if column.levels else Margin.of_numbers(cells, weights)
+
+
 def _evened(values: Array, mass: Array) -> tuple[Array, Array]:
     """Values and masses for the dip test: what stands at one of a few values is spread over the cell around it."""
     if mass.max() <= 2.0:
@@ -172,8 +178,8 @@ def _evened(values: Array, mass: Array) -> tuple[Array, Array]:
     return (low[:, None] + places * (high - low)[:, None]).ravel(), np.repeat(mass / PLACES, PLACES)
 
 
-def _with_one_mode(values: Array, share: Array) -> Array:
-    """(v,) the shares of the distribution with one mode that is nearest by likelihood, value by value in bins."""
+def _with_one_mode(values: Array, share: Array) -> tuple[Array, Array]:
+    """The distribution with one mode that is nearest by likelihood, even inside of bins: places and their shares."""
     upto = np.cumsum(share)
     which = np.minimum((upto - 0.5 * share) * BINS, BINS - 1).astype(np.int64)
     which = np.unique(which, return_inverse=True)[1]
@@ -190,7 +196,8 @@ def _with_one_mode(values: Array, share: Array) -> Array:
         reached = float(mass @ np.log(np.maximum(fitted, 1e-300)))
         if reached > height:
             best, height = fitted, reached
-    return np.asarray(share * (best / mass)[which])
+    inside = (np.arange(PLACES) + 0.5) / PLACES
+    return (edges[:-1, None] + inside * width[:, None]).ravel(), np.repeat(best / PLACES, PLACES)
 
 
 def _exactly_white(z: Array) -> Array:
