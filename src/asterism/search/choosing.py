@@ -50,10 +50,13 @@ def _by_normal_groups(
     used: Source, encoded: EncodedSource, plan: Plan, ks: Sequence[int], asked: bool, seed: int
 ) -> tuple[Choice, Plan]:
     beside = BESIDE if len(ks) > 1 else ()  # of one number nothing is compared
-    question = Question(ks if asked else None, frozenset({"bic", "icl", *beside}), seed=seed)
+    holds_rare = plan.method == "gaussian"  # centres of k-means or medoids would not be rare groups'
+    question = Question(ks if asked else None, frozenset({"bic", "icl", *beside}), seed=seed, rare=holds_rare)
     with one_blas_thread():
         choice = choose_numbers(used, encoded, plan.view, question)
-    return choice, plan.in_all_columns() if choice.view.axes is None and plan.view.axes is not None else plan
+    if choice.view.axes is None and plan.view.axes is not None:
+        return choice, plan.in_all_columns()
+    return choice, replace(plan, view=choice.view)
 
 
 def with_few_rows(choice: Choice, rows: float) -> Choice:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class Verdict:
     confidence: float  # 0 to 1
     reasons: tuple[str, ...]
     alternative: int | None = None
+    rare: tuple[float, ...] = ()  # rows of the rare groups, which k counts and ``found`` does not
 
     @property
     def text(self) -> str:
@@ -48,8 +49,12 @@ class Verdict:
         head = "There are no groups" if self.found == 1 else f"{self.found} groups"
         if self.alternative is not None:
             head = _either(self.found, self.alternative)
-        if self.k != self.found:
-            head += f", but of the numbers allowed {self.k} is the nearest"
+        large = self.k - len(self.rare)
+        if large != self.found:
+            head += f", but of the numbers allowed {large} is the nearest"
+        if self.rare:
+            head = "1 large group" if head == "There are no groups" else head
+            head += f" and {_rare_ones(self.rare)}, found in all rows"
         return f"{head} (confidence {self.confidence:.0%}). " + " ".join(self.reasons)
 
 
@@ -67,6 +72,20 @@ def tell(decision: Decision, *, walk: bool, picks: dict[str, int | None], sample
     if decision.k != found:
         confidence = min(confidence, NOT_ALLOWED)
     return Verdict(decision.k, found, round(confidence, 2), tuple(filter(None, reasons)), other)
+
+
+def with_rare(verdict: Verdict, sizes: tuple[float, ...]) -> Verdict:
+    """The verdict on a sample, with groups of so many rows beside that only all rows show.
+
+    >>> print(with_rare(Verdict(3, 3, 0.9, ()), (410.0, 130.0)).text.strip())
+    3 groups and 2 rare groups of 410 and 130 rows, found in all rows (confidence 90%).
+    """
+    return replace(verdict, k=verdict.k + len(sizes), rare=sizes)
+
+
+def _rare_ones(sizes: tuple[float, ...]) -> str:
+    rows = _listed([f"{size:.0f}" for size in sizes])
+    return f"1 rare group of {rows} rows" if len(sizes) == 1 else f"{len(sizes)} rare groups of {rows} rows"
 
 
 def judge_family(e: Evidence) -> Verdict:
