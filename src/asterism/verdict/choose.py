@@ -118,13 +118,13 @@ def choose_in_view(source: Source, view: View, question: Question) -> Choice:
     walk = (allowed is None or 1 in allowed) and walks(seen, reduce(seen, ColumnMoments.of).variance)
     decision = decide(rows.x, rows.weights, [1] if walk else allowed)
     rare = _rare(source, view, drawn, rows, decision, question) if not walk else Rare()
-    k = decision.k + rare.k
+    k = decision.k + rare.more
     if rare.k:
         view, seen = rare.view, rare.view.of(source)
     shown = allowed or list(range(1, min(max(SHOWN, k + 2), _most(drawn)) + 1))
     table, picks = measured(rows, decision.field.cells, decision.field.best, replace(question, ks=shown))
     verdict = tell(decision, walk=walk, picks=picks, sampled=None if drawn.whole else len(drawn.x))
-    verdict = with_rare(verdict, rare.sizes)
+    verdict = with_rare(verdict, rare.sizes, decision.k - len(rare.spread))
     if question.model == "kmeans":
         fitted: Any = fit_kmeans(seen, k, n_init=5, seed=question.seed)
         labels, group_of, structure = fitted.labels, np.arange(k), None
@@ -152,7 +152,7 @@ def _rare(
     if ks is not None and max(ks) <= decision.k:
         return Rare()
     rare = look_for_rare(source, view, drawn, rows, decision)
-    return rare if ks is None or decision.k + rare.k in ks else Rare()
+    return rare if ks is None or decision.k + rare.more in ks else Rare()
 
 
 def _equal_rows(seen: Source, view: View) -> Choice:

@@ -29,6 +29,7 @@ from asterism.stats.surroundings import Places, Surroundings
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 LEAST_WEIGHT = 100.0  # convention: rows of the table that make a rare group
+LEAST_INSIDE = 0.95  # derived: of 100 normal rows hardly ever more than five are not inside
 LEAST_DRAWN = 20  # convention: rows seen, where the table is too long to see all that are far
 INSIDE, BESIDE = 2.0, 3.0  # derived: r - sqrt(d) below which 99.7% of a normal group lie, and one more
 MOST_BESIDE = (
@@ -107,7 +108,7 @@ def stand_alone(clumps: list[Clump], counted: Surroundings) -> NDArray[np.bool_]
     """(k,) whether rows enough are inside, most of them far from the model, and hardly any beside."""
     weights = counted.weights
     far = np.array([clump.weight for clump in clumps])
-    enough = (weights >= LEAST_WEIGHT * (1 - 1e-9)) & (far >= 0.5 * weights)
+    enough = (weights >= LEAST_INSIDE * LEAST_WEIGHT) & (far >= 0.5 * weights)
     return np.asarray(enough & (counted.beside <= MOST_BESIDE * weights))
 
 

@@ -25,9 +25,10 @@ from asterism.methods.path import fit_path
 from asterism.methods.posterior import Mixture
 from asterism.verdict.choice import Choice
 from asterism.verdict.plan import SAMPLE, Plan
+from asterism.verdict.rare_model import mixture_with_rare
 from asterism.verdict.rows import Rows, draw
 from asterism.verdict.tabulate import Question, measured
-from asterism.verdict.words import Evidence, judge_family
+from asterism.verdict.words import Evidence, judge_family, with_rare
 
 KEPT = 2  # structures that are searched thoroughly
 PATIENCE = 4  # numbers in a row that BIC likes less, after which a structure is not asked for larger ones
@@ -54,10 +55,12 @@ def choose_mixed(used: Source, plan: Plan, ks: Sequence[int], seed: int) -> Choi
         criteria, picks = measured(rows, cells, best, question)
         found = judge_family(Evidence(tuple(ks), picks, best.k, None if drawn.whole else len(drawn.x)))
         cell = min((cell for cell in cells.values() if cell.k == found.k), key=lambda cell: cell.icl)
-        mixture = cell.mixture if drawn.whole else _on_all_rows(numbers, cell.mixture)
+        mixture, rare = mixture_with_rare(numbers, cell.mixture, drawn, ks)
+        found = with_rare(found, rare, cell.k)
+        mixture = mixture if drawn.whole else _on_all_rows(numbers, mixture)
     return Choice(
         k=found.k, confidence=found.confidence, reasons=found.reasons, verdict=found.text, table=criteria,
-        picks=picks, structure=cell.structure, components=cell.k, group_of=np.arange(cell.k), model=mixture,
+        picks=picks, structure=cell.structure, components=mixture.k, group_of=np.arange(mixture.k), model=mixture,
         labels=np.zeros(0, np.int32),
     )  # fmt: skip
 

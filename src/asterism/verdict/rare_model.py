@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import block_of
+from asterism.data.block import Vector, block_of
 from asterism.data.source import Source
 from asterism.distances.neighbours import Neighbours
 from asterism.families.assignment import assign
@@ -55,14 +55,20 @@ class Rare:
     view: View = field(default_factory=View)
     rows: Rows | None = None  # the sample as that view shows it, without missing cells
     outside: NDArray[np.bool_] | None = None  # (n,) rows of the sample that are in none of them
+    spread: tuple[int, ...] = ()  # groups of the sample that were rows of several of them, and are no more
     axes: Array | None = (
         None  # (m, d) from the columns they were found in to those of the view; None: the same
     )
 
     @property
     def k(self) -> int:
-        """Groups."""
+        """Rare groups."""
         return len(self.found.groups)
+
+    @property
+    def more(self) -> int:
+        """Groups more than the sample shows."""
+        return self.k - len(self.spread)
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -89,7 +95,8 @@ def look_for_rare(source: Source, view: View, drawn: Drawn, rows: Rows, decision
     labels = decision.proposal.labels[decision.seen.place]
     if view.axes is None or view.encoding is None or view.axes.shape[1] > MOST_COLUMNS:
         found = without_known(rare_groups(view.of(source), body, rows), rows, labels)
-        return Rare(found, view, rows, ~found.holds(rows.x))
+        outside = ~found.holds(rows.x)
+        return Rare(found, view, rows, outside, _spread_over(labels, rows.weights, outside))
     whole = View(view.encoding).of(source)
     everywhere = Rows(np.nan_to_num(draw(whole, COMPARED_ROWS, SAMPLE_SEED).x), drawn.weights)
     shares = assign(body.scores(block_of(rows.x)), "soft")[0]
@@ -97,7 +104,9 @@ def look_for_rare(source: Source, view: View, drawn: Drawn, rows: Rows, decision
     found = without_known(rare_groups(whole, body, everywhere), everywhere, labels)
     axes = np.vstack([view.axes, *_new_directions(view.axes, body, found)])
     seen = Rows(everywhere.x @ axes.T, drawn.weights)
-    return Rare(found, View(view.encoding, axes), seen, ~found.holds(everywhere.x), axes)
+    outside = ~found.holds(everywhere.x)
+    spread = _spread_over(labels, drawn.weights, outside)
+    return Rare(found, View(view.encoding, axes), seen, outside, spread, axes)
 
 
 def model_with(
@@ -109,20 +118,52 @@ def model_with(
     """
     assert rare.rows is not None, "there are no rare groups"
     assert rare.outside is not None, "there are no rare groups"
-    new, outside = rare.placed(), rare.outside
+    stays = np.setdiff1d(np.arange(start.k), rare.spread)
+    number = np.full(start.k, -1)
+    number[stays] = np.arange(len(stays))
+    labels = number[decision.proposal.labels[decision.seen.place]]
+    new, outside = rare.placed(), rare.outside & (labels >= 0)
     rows = rare.rows.take(outside)
     if start.mixture is None or start.group_of is None:
-        labels = decision.proposal.labels[decision.seen.place]
         regions = _regions(rows, labels[outside], new, rare.found.total)
         return regions, np.arange(regions.k)
-    mixture, group_of = start.mixture, np.asarray(start.group_of, np.int64)
+    group_of = number[start.group_of]
+    mixture, group_of = components_of(start.mixture, group_of >= 0), group_of[group_of >= 0]
     if rare.axes is not None:
         seen_before = np.ascontiguousarray(rows.x[:, : mixture.params.means.shape[1]])
         mixture = _of_shares(rows, assign(mixture.scores(block_of(seen_before)), "soft")[0], "VVV")
     keep = _not_rare(mixture, group_of, new)
     joined = with_components(components_of(mixture, keep), new, rare.found.total)
-    k = int(group_of.max()) + 1
-    return fit_on_whole(seen, joined), np.concatenate([group_of[keep], k + np.arange(len(new))])
+    groups = np.concatenate([group_of[keep], len(stays) + np.arange(len(new))])
+    return fit_on_whole(seen, joined), groups
+
+
+def mixture_with_rare(
+    source: Source, mixture: Mixture, drawn: Drawn, ks: Sequence[int]
+) -> tuple[Mixture, tuple[float, ...]]:
+    """A mixture of columns of several kinds with the rare groups of all rows, where their number is allowed; sizes.
+
+    The marginal of its columns of numbers is a mixture of normal components; rare groups are far in these.
+
+    ``drawn``  the sample that the mixture was fitted to
+    """
+    family = mixture.family
+    normal = [
+        j for j, (part, _) in enumerate(getattr(family, "parts", ())) if isinstance(part, GaussianFamily)
+    ]
+    if drawn.whole or len(normal) != 1 or max(ks) <= mixture.k:
+        return mixture, ()
+    part, columns = family.parts[normal[0]]  # type: ignore[attr-defined]
+    body = Mixture(part, mixture.weights, mixture.params.parts[normal[0]])
+    complete = ~np.isnan(drawn.x[:, columns]).any(axis=1)
+    sample = Rows(np.ascontiguousarray(drawn.x[complete][:, columns]), drawn.weights[complete])
+    if len(sample) < LEAST_ROWS:
+        return mixture, ()
+    labels = mixture.scores(block_of(drawn.x[complete])).argmax(axis=1)
+    found = without_known(rare_groups(source, body, sample, np.array(columns, np.int64)), sample, labels)
+    if mixture.k + len(found.groups) not in ks:
+        return mixture, ()
+    return with_components(mixture, found.groups, found.total), tuple(g.weight for g in found.groups)
 
 
 def without_known(found: Found, sample: Rows, labels: Index) -> Found:
@@ -141,6 +182,12 @@ def without_known(found: Found, sample: Rows, labels: Index) -> Found:
         ]
     )
     return found.only(rare)
+
+
+def _spread_over(labels: Index, weights: Vector, outside: NDArray[np.bool_]) -> tuple[int, ...]:
+    """Groups of the sample most of whose rows are in rare groups, each of which has less than most."""
+    left = np.bincount(labels, weights * outside) < (1.0 - KNOWN_ALREADY) * np.bincount(labels, weights)
+    return tuple(np.flatnonzero(left).tolist())
 
 
 # --- mixtures ---------------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ class Verdict:
     reasons: tuple[str, ...]
     alternative: int | None = None
     rare: tuple[float, ...] = ()  # rows of the rare groups, which k counts and ``found`` does not
+    large: int = 0  # groups beside those, where there are any
 
     @property
     def text(self) -> str:
@@ -49,11 +50,11 @@ class Verdict:
         head = "There are no groups" if self.found == 1 else f"{self.found} groups"
         if self.alternative is not None:
             head = _either(self.found, self.alternative)
-        large = self.k - len(self.rare)
-        if large != self.found:
-            head += f", but of the numbers allowed {large} is the nearest"
+        if not self.rare and self.k != self.found:
+            head += f", but of the numbers allowed {self.k} is the nearest"
         if self.rare:
-            head = "1 large group" if head == "There are no groups" else head
+            sure = self.alternative is None or self.large != self.found
+            head = head if self.large > 1 and not sure else _large_ones(self.large)
             head += f" and {_rare_ones(self.rare)}, found in all rows"
         return f"{head} (confidence {self.confidence:.0%}). " + " ".join(self.reasons)
 
@@ -74,13 +75,17 @@ def tell(decision: Decision, *, walk: bool, picks: dict[str, int | None], sample
     return Verdict(decision.k, found, round(confidence, 2), tuple(filter(None, reasons)), other)
 
 
-def with_rare(verdict: Verdict, sizes: tuple[float, ...]) -> Verdict:
-    """The verdict on a sample, with groups of so many rows beside that only all rows show.
+def with_rare(verdict: Verdict, sizes: tuple[float, ...], large: int) -> Verdict:
+    """The verdict on a sample, of whose groups so many are large, with those beside that only all rows show.
 
-    >>> print(with_rare(Verdict(3, 3, 0.9, ()), (410.0, 130.0)).text.strip())
-    3 groups and 2 rare groups of 410 and 130 rows, found in all rows (confidence 90%).
+    >>> print(with_rare(Verdict(3, 3, 0.9, ()), (410.0, 130.0), 3).text.strip())
+    3 large groups and 2 rare groups of 410 and 130 rows, found in all rows (confidence 90%).
     """
-    return replace(verdict, k=verdict.k + len(sizes), rare=sizes)
+    return replace(verdict, k=large + len(sizes), large=large, rare=sizes) if sizes else verdict
+
+
+def _large_ones(k: int) -> str:
+    return "1 large group" if k == 1 else f"{k} large groups"
 
 
 def _rare_ones(sizes: tuple[float, ...]) -> str:
