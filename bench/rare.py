@@ -4,7 +4,7 @@
     python -m bench.rare --rows 200000         a first look
     python -m bench.rare --only "t(2)"         tables with these words in their name
 
-A rare group is found where one group of the answer has at least 95% of its rows and 95% of that group's rows are its own. A
+A rare group is found where one group of the answer has at least 95% of its rows, and these are 95% of that group. A
 false one is any other group that has less than 1% of the rows.
 """
 

@@ -124,7 +124,7 @@ def choose_in_view(source: Source, view: View, question: Question) -> Choice:
     shown = allowed or list(range(1, min(max(SHOWN, k + 2), _most(drawn)) + 1))
     table, picks = measured(rows, decision.field.cells, decision.field.best, replace(question, ks=shown))
     verdict = tell(decision, walk=walk, picks=picks, sampled=None if drawn.whole else len(drawn.x))
-    verdict = with_rare(verdict, rare.sizes, decision.k - len(rare.spread))
+    verdict = with_rare(verdict, rare.sizes, decision.k - len(rare.gone))
     if question.model == "kmeans":
         fitted: Any = fit_kmeans(seen, k, n_init=5, seed=question.seed)
         labels, group_of, structure = fitted.labels, np.arange(k), None

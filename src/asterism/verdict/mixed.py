@@ -56,7 +56,7 @@ def choose_mixed(used: Source, plan: Plan, ks: Sequence[int], seed: int) -> Choi
         found = judge_family(Evidence(tuple(ks), picks, best.k, None if drawn.whole else len(drawn.x)))
         cell = min((cell for cell in cells.values() if cell.k == found.k), key=lambda cell: cell.icl)
         mixture, rare = mixture_with_rare(numbers, cell.mixture, drawn, ks)
-        found = with_rare(found, rare, cell.k)
+        found = with_rare(found, rare, mixture.k - len(rare))
         mixture = mixture if drawn.whole else _on_all_rows(numbers, mixture)
     return Choice(
         k=found.k, confidence=found.confidence, reasons=found.reasons, verdict=found.text, table=criteria,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Vector, block_of
+from asterism.data.block import block_of
 from asterism.data.source import Source
 from asterism.distances.neighbours import Neighbours
 from asterism.families.assignment import assign
@@ -26,6 +26,7 @@ from asterism.families.covariance import FLOOR, Covariances, structure_of
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_pass import GaussianParams
 from asterism.families.product import Columns, Parts, ProductFamily
+from asterism.methods.density_tree import least_size
 from asterism.methods.posterior import Mixture
 from asterism.methods.regions import WIDTH_MASS, Regions
 from asterism.verdict.choice import fit_on_whole
@@ -44,7 +45,7 @@ ROWS_A_COLUMN = 5.0  # convention: of a component that has a covariance of its o
 NEW_DIRECTION = 0.05  # convention: share of a direction's variance that the view's do not have
 KNOWN_ROWS = 40  # convention: of a rare group, among the known rows of regions
 OTHER_NEIGHBOURS = 50  # convention: of a known row, among which the nearest of another group is looked for
-KNOWN_ALREADY = 0.5  # derived: more of a group's rows in the same place, and it is no other group
+MOST_LOST = 0.5  # derived: a group that has most of its rows in rare groups is not another one
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ class Rare:
     view: View = field(default_factory=View)
     rows: Rows | None = None  # the sample as that view shows it, without missing cells
     outside: NDArray[np.bool_] | None = None  # (n,) rows of the sample that are in none of them
-    spread: tuple[int, ...] = ()  # groups of the sample that were rows of several of them, and are no more
+    gone: tuple[int, ...] = ()  # groups of the sample that were rows of them, and are no more
     axes: Array | None = (
         None  # (m, d) from the columns they were found in to those of the view; None: the same
     )
@@ -68,7 +69,7 @@ class Rare:
     @property
     def more(self) -> int:
         """Groups more than the sample shows."""
-        return self.k - len(self.spread)
+        return self.k - len(self.gone)
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -92,21 +93,20 @@ def look_for_rare(source: Source, view: View, drawn: Drawn, rows: Rows, decision
     ``drawn``  the sample as the view shows it;  ``rows`` the same, without missing cells
     """
     body = decision.field.best.mixture
-    labels = decision.proposal.labels[decision.seen.place]
+    labels, least = decision.proposal.labels[decision.seen.place], decision.field.least
     if view.axes is None or view.encoding is None or view.axes.shape[1] > MOST_COLUMNS:
-        found = without_known(rare_groups(view.of(source), body, rows), rows, labels)
-        outside = ~found.holds(rows.x)
-        return Rare(found, view, rows, outside, _spread_over(labels, rows.weights, outside))
+        found = rare_groups(view.of(source), body, rows)
+        return Rare(found, view, rows, ~found.holds(rows.x), _given_way(found, rows, labels, least))
     whole = View(view.encoding).of(source)
     everywhere = Rows(np.nan_to_num(draw(whole, COMPARED_ROWS, SAMPLE_SEED).x), drawn.weights)
     shares = assign(body.scores(block_of(rows.x)), "soft")[0]
     body = _of_shares(everywhere, shares)
-    found = without_known(rare_groups(whole, body, everywhere), everywhere, labels)
+    found = rare_groups(whole, body, everywhere)
     axes = np.vstack([view.axes, *_new_directions(view.axes, body, found)])
     seen = Rows(everywhere.x @ axes.T, drawn.weights)
     outside = ~found.holds(everywhere.x)
-    spread = _spread_over(labels, drawn.weights, outside)
-    return Rare(found, View(view.encoding, axes), seen, outside, spread, axes)
+    gone = _given_way(found, everywhere, labels, least)
+    return Rare(found, View(view.encoding, axes), seen, outside, gone, axes)
 
 
 def model_with(
@@ -118,7 +118,7 @@ def model_with(
     """
     assert rare.rows is not None, "there are no rare groups"
     assert rare.outside is not None, "there are no rare groups"
-    stays = np.setdiff1d(np.arange(start.k), rare.spread)
+    stays = np.setdiff1d(np.arange(start.k), rare.gone)
     number = np.full(start.k, -1)
     number[stays] = np.arange(len(stays))
     labels = number[decision.proposal.labels[decision.seen.place]]
@@ -160,34 +160,25 @@ def mixture_with_rare(
     if len(sample) < LEAST_ROWS:
         return mixture, ()
     labels = mixture.scores(block_of(drawn.x[complete])).argmax(axis=1)
-    found = without_known(rare_groups(source, body, sample, np.array(columns, np.int64)), sample, labels)
-    if mixture.k + len(found.groups) not in ks:
+    found = rare_groups(source, body, sample, np.array(columns, np.int64))
+    stays = np.setdiff1d(np.arange(mixture.k), _given_way(found, sample, labels, least_size(sample.total)))
+    if len(stays) + len(found.groups) not in ks:
         return mixture, ()
+    mixture = components_of(mixture, np.isin(np.arange(mixture.k), stays))
     return with_components(mixture, found.groups, found.total), tuple(g.weight for g in found.groups)
 
 
-def without_known(found: Found, sample: Rows, labels: Index) -> Found:
-    """Without those that hold most rows of a group of the sample: that group is known.
+def _given_way(found: Found, sample: Rows, labels: Index, least: float) -> tuple[int, ...]:
+    """Groups of the sample that were rows of rare groups: most of their rows, or all but too few to be a group.
 
-    ``labels``  (n,) groups of the sample
+    They are what becomes of the few rows that a sample has of a rare group, or of several; all rows show which.
+
+    ``labels``  (n,) groups of the sample;  ``least`` weight of the smallest group worth a name
     """
-    if found.places is None:
-        return found
-    inside = found.places.distances(sample.x) <= found.places.outer
     totals = np.bincount(labels, sample.weights)
-    rare = np.array(
-        [
-            bool((np.bincount(labels, sample.weights * own) <= KNOWN_ALREADY * totals).all())
-            for own in inside.T
-        ]
-    )
-    return found.only(rare)
-
-
-def _spread_over(labels: Index, weights: Vector, outside: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Groups of the sample most of whose rows are in rare groups, each of which has less than most."""
-    left = np.bincount(labels, weights * outside) < (1.0 - KNOWN_ALREADY) * np.bincount(labels, weights)
-    return tuple(np.flatnonzero(left).tolist())
+    left = np.bincount(labels, sample.weights * ~found.holds(sample.x), len(totals))
+    gone = (left < totals) & (left < np.maximum(MOST_LOST * totals, least))
+    return tuple(np.flatnonzero(gone).tolist())
 
 
 # --- mixtures ---------------------------------------------------------------------------------------------------
