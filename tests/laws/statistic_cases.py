@@ -63,6 +63,7 @@ from asterism.stats.groups import FarthestRows, Moves
 from asterism.stats.moments import ColumnMoments, Moments
 from asterism.stats.sample import RowSample
 from asterism.stats.scatter import GroupMoments, GroupScatter
+from asterism.stats.surroundings import Places, Surroundings
 from asterism.verdict.null import Steps
 
 Scales = Callable[[np.ndarray, np.ndarray], dict[str, Any]]  # of rows and weights, by field
@@ -276,6 +277,12 @@ def swaps(d: int) -> tuple[Swaps, Any]:
     return method, method.begin(np.array([0, 3]))
 
 
+def two_places(d: int) -> Places:
+    """One about 0, one farther out, so that rows lie inside, beside and elsewhere."""
+    means = np.array([[0.0], [7.0]]) + np.zeros(d)
+    return Places(means, np.repeat(np.eye(d)[None], 2, axis=0), 1.0 + d**0.5, 3.0 + d**0.5)
+
+
 def two_directions(d: int) -> np.ndarray:
     return np.outer(np.arange(1.0, d + 1), [1.0, -0.5])
 
@@ -428,6 +435,9 @@ CASES = [
     Case("group scatter", "stats.scatter.GroupScatter",
          lambda block: GroupScatter.of(block, labels_in(block)[0], 3, np.full(width(block), 7.0)),
          lambda d: GroupScatter.zero(3, d), scales=group_scales),
+    Case("surroundings", "stats.surroundings.Surroundings",
+         lambda block: Surroundings.of(block, two_places(width(block))), lambda d: Surroundings.zero(2, d),
+         missing=True, below=("rest",), scales=moment_scales),
     Case("farthest rows", "stats.groups.FarthestRows", farthest_of, lambda d: FarthestRows.zero(4, d),
          numbers=("row",), excused={"copies": BY_NUMBER}),
     # --- k-means ---
@@ -483,7 +493,7 @@ CASES = [
          lambda block: slope_of(network(width(block)), network(width(block)).weights, tame(block)),
          scales=plain_scales),
     # --- how a table is, and what is said of it ---
-    Case("steps", "choose.null.Steps", Steps.of, scales=linear_scales,
+    Case("steps", "verdict.null.Steps", Steps.of, scales=linear_scales,
          excused={"split": "a step from the last row of a block to the first of the next is left out",
                   "copies": "copies of a row follow each other: their steps are 0"}),
     Case("profile of a column", "data.profile.Profile",
