@@ -25,7 +25,7 @@ from asterism.methods.path import fit_path
 from asterism.methods.posterior import Mixture
 from asterism.verdict.choice import Choice
 from asterism.verdict.plan import SAMPLE, Plan
-from asterism.verdict.rare_model import mixture_with_rare
+from asterism.verdict.rare_model import anchored, mixture_with_rare
 from asterism.verdict.rows import Rows, draw
 from asterism.verdict.tabulate import Question, measured
 from asterism.verdict.words import Evidence, judge_family, with_rare
@@ -57,7 +57,8 @@ def choose_mixed(used: Source, plan: Plan, ks: Sequence[int], seed: int) -> Choi
         cell = min((cell for cell in cells.values() if cell.k == found.k), key=lambda cell: cell.icl)
         mixture, rare = mixture_with_rare(numbers, cell.mixture, drawn, ks)
         found = with_rare(found, rare, mixture.k - len(rare))
-        mixture = mixture if drawn.whole else _on_all_rows(numbers, mixture)
+        if not drawn.whole:
+            mixture = anchored(_on_all_rows(numbers, mixture), mixture, len(rare))
     return Choice(
         k=found.k, confidence=found.confidence, reasons=found.reasons, verdict=found.text, table=criteria,
         picks=picks, structure=cell.structure, components=mixture.k, group_of=np.arange(mixture.k), model=mixture,

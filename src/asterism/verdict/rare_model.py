@@ -135,7 +135,7 @@ def model_with(
     keep = _not_rare(mixture, group_of, new)
     joined = with_components(components_of(mixture, keep), new, rare.found.total)
     groups = np.concatenate([group_of[keep], len(stays) + np.arange(len(new))])
-    return fit_on_whole(seen, joined), groups
+    return anchored(fit_on_whole(seen, joined), joined, len(new)), groups
 
 
 def mixture_with_rare(
@@ -206,6 +206,25 @@ def with_components(mixture: Mixture, groups: Sequence[RareGroup], total: float)
         parts.append((part, columns))
         own.append(known)
     return Mixture(replace(mixture.family, parts=tuple(parts)), proportions, Parts(tuple(own)))
+
+
+def anchored(after: Mixture, before: Mixture, rare: int) -> Mixture:
+    """A mixture after steps of EM, with the last components, those of rare groups, as they were before.
+
+    All their rows have been counted. Steps could only move them, to a tail that the other components do not explain.
+    """
+    if rare == 0:
+        return after
+    k = after.k
+    old = before.family.pack(before.params)
+    arrays = {
+        name: np.concatenate([array[: k - rare], old[name][k - rare :]]) if len(array) == k else array
+        for name, array in after.family.pack(after.params).items()
+    }
+    own = before.weights[k - rare :]
+    others = after.weights[: k - rare]
+    weights = np.concatenate([others / others.sum() * (1.0 - own.sum()), own])
+    return Mixture(after.family, weights, after.family.unpack(arrays))
 
 
 def _with_normal(
