@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -18,8 +15,7 @@ from asterism.verdict.choose import choose_k
 from asterism.verdict.rare import Found, rare_groups
 from asterism.verdict.rows import Rows, draw
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from bench import rare as bench
+bench = pytest.importorskip("bench.rare")
 
 N = 200_000
 
@@ -151,3 +147,12 @@ def test_find_shows_rare_groups_beside_others_of_any_shape_and_kind(name, tmp_pa
     finding.save(tmp_path / "model.asterism")
     again = asterism.load(tmp_path / "model.asterism").assign(table.table)
     assert np.array_equal(again.labels, finding.labels)
+
+
+def test_components_of_rare_groups_do_not_drift_into_a_tail():
+    rng = np.random.default_rng(8)
+    x = rng.exponential(size=(N, 2))
+    x[:130] = 0.3 * rng.standard_normal((130, 2)) + [12.0, -8.0]
+    choice = choose_k(x, criteria=["bic"])
+    assert choice.k == 2
+    assert np.flatnonzero(choice.labels == 1).tolist() == list(range(130))
