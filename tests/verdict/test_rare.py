@@ -149,6 +149,27 @@ def test_find_shows_rare_groups_beside_others_of_any_shape_and_kind(name, tmp_pa
     assert np.array_equal(again.labels, finding.labels)
 
 
+def test_a_rare_group_within_a_ring_is_its_own():
+    rng = np.random.default_rng(9)
+    angle = rng.uniform(0, 2 * np.pi, 100_000)
+    x = 30 * np.column_stack([np.cos(angle), np.sin(angle)]) + rng.standard_normal((100_000, 2))
+    x[:150] = rng.standard_normal((150, 2))
+    choice = choose_k(x, criteria=["bic"])
+    assert choice.k == 2
+    assert np.flatnonzero(choice.labels == 1).tolist() == list(range(150))
+
+
+def test_a_rare_group_in_a_column_that_no_view_shows_is_found():
+    rng = np.random.default_rng(10)
+    x = rng.standard_normal((100_000, 20))
+    x[:, :3] += rng.choice([-8.0, 8.0], (100_000, 1))
+    x[:120, :3] = rng.standard_normal((120, 3)) + 8.0
+    x[:120, 15] += 18.0
+    choice = choose_k(x, criteria=["bic"])
+    assert choice.k == 3
+    assert np.flatnonzero(choice.labels == 2).tolist() == list(range(120))
+
+
 def test_components_of_rare_groups_do_not_drift_into_a_tail():
     rng = np.random.default_rng(8)
     x = rng.exponential(size=(N, 2))

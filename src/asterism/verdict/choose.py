@@ -184,8 +184,10 @@ def _model_of(
         settings = Settings(max_iter=50, seed=question.seed)
         return fit_mixture(seen, family, decision.k, settings).mixture, np.arange(decision.k), HEAVY + "VVV"
     if decision.k == 1:
-        one = min((cell for cell in decision.field.cells.values() if cell.k == 1), key=lambda cell: cell.bic)
-        proposal = replace(proposal, mixture=one.mixture, group_of=np.zeros(1, np.int64))
+        # A rare group may lie where one normal component expects rows, and its best mixture none: within a ring.
+        ones = [cell for cell in decision.field.cells.values() if cell.k == 1]
+        one = decision.field.best if rare.k else min(ones, key=lambda cell: cell.bic)
+        proposal = replace(proposal, mixture=one.mixture, group_of=np.zeros(one.k, np.int64))
     if rare.k:
         model, group_of = model_with(rare, seen, decision, proposal)
         return model, group_of, model.family.name if isinstance(model, Mixture) else None
