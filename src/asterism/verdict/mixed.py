@@ -25,7 +25,8 @@ from asterism.methods.path import fit_path
 from asterism.methods.posterior import Mixture
 from asterism.verdict.choice import Choice
 from asterism.verdict.plan import SAMPLE, Plan
-from asterism.verdict.rare_model import anchored, mixture_with_rare
+from asterism.verdict.rare_components import anchored
+from asterism.verdict.rare_model import mixture_with_rare
 from asterism.verdict.rows import Rows, draw
 from asterism.verdict.tabulate import Question, measured
 from asterism.verdict.words import Evidence, judge_family, with_rare
