@@ -64,6 +64,7 @@ from asterism.stats.groups import FarthestRows, Moves
 from asterism.stats.moments import ColumnMoments, Moments
 from asterism.stats.sample import RowSample
 from asterism.stats.scatter import GroupMoments, GroupScatter
+from asterism.stats.surroundings import Places, Surroundings
 from asterism.verdict.null import Steps
 
 Scales = Callable[[np.ndarray, np.ndarray], dict[str, Any]]  # of rows and weights, by field
@@ -277,6 +278,12 @@ def swaps(d: int) -> tuple[Swaps, Any]:
     return method, method.begin(np.array([0, 3]))
 
 
+def two_places(d: int) -> Places:
+    """One about 0, one farther out, so that rows lie inside, beside and elsewhere."""
+    means = np.array([[0.0], [7.0]]) + np.zeros(d)
+    return Places(means, np.repeat(np.eye(d)[None], 2, axis=0), 1.0 + d**0.5, 3.0 + d**0.5)
+
+
 def two_directions(d: int) -> np.ndarray:
     return np.outer(np.arange(1.0, d + 1), [1.0, -0.5])
 
@@ -433,6 +440,9 @@ CASES = [
     Case("group scatter", "stats.scatter.GroupScatter",
          lambda block: GroupScatter.of(block, labels_in(block)[0], 3, np.full(width(block), 7.0)),
          lambda d: GroupScatter.zero(3, d), scales=group_scales),
+    Case("surroundings", "stats.surroundings.Surroundings",
+         lambda block: Surroundings.of(block, two_places(width(block))), lambda d: Surroundings.zero(2, d),
+         missing=True, below=("rest",), scales=moment_scales),
     Case("farthest rows", "stats.groups.FarthestRows", farthest_of, lambda d: FarthestRows.zero(4, d),
          numbers=("row",), excused={"copies": BY_NUMBER}),
     # --- k-means ---

@@ -13,7 +13,7 @@ from asterism.engines.threads import one_blas_thread
 from asterism.errors import InterruptedWarning
 from asterism.methods.kmeans import fit_kmeans_path
 from asterism.metrics.internal import calinski_harabasz
-from asterism.search.task import Task
+from asterism.search.task import BY_FORM, Task
 from asterism.verdict.choice import Choice
 from asterism.verdict.choose import choose_formed
 from asterism.verdict.mixed import SAMPLE
@@ -35,7 +35,8 @@ def chosen(task: Task) -> tuple[Choice, bool]:
     beside = () if single else BESIDE  # of one number nothing is compared
     model = "gaussian" if task.method == "gaussian" else "mixed"
     given = ks if task.asked or single else None
-    question = Question(given, frozenset({"bic", "icl", *beside}), model, task.seed)
+    rare = task.method in BY_FORM  # centres of k-means or medoids would not be rare groups'
+    question = Question(given, frozenset({"bic", "icl", *beside}), model, task.seed, rare=rare)
     try:
         with warnings.catch_warnings(), one_blas_thread():
             # A single fit that is interrupted returns its best so far; here many fits would go on after it.

@@ -29,7 +29,7 @@ from asterism.methods.encoding import standard_encoding
 from asterism.methods.kmeans import fit_kmeans
 from asterism.methods.mixture import Settings, fit_mixture
 from asterism.methods.path import fit_path
-from asterism.methods.posterior import imputed
+from asterism.methods.posterior import Mixture, imputed
 from asterism.methods.regions import Regions
 from asterism.stats.moments import ColumnMoments
 from asterism.verdict.all_columns import in_all_columns
@@ -40,11 +40,12 @@ from asterism.verdict.margins import margins_of
 from asterism.verdict.mixed import choose_mixed
 from asterism.verdict.null import walks
 from asterism.verdict.propose import Proposal
+from asterism.verdict.rare_model import Rare, look_for_rare, model_with
 from asterism.verdict.repeated import without_repeated
 from asterism.verdict.rows import Drawn, Rows, draw
 from asterism.verdict.tabulate import Question, Table, measured
 from asterism.verdict.view import COMPARED_ROWS, SAMPLE_SEED, View, view_of_numbers
-from asterism.verdict.words import Evidence, judge_family, tell
+from asterism.verdict.words import Evidence, judge_family, tell, with_rare
 
 PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
 SHOWN = 10  # convention: numbers in the table where none were asked for, or two more than the answer
@@ -181,15 +182,19 @@ def choose_in_view(source: Source, view: View, question: Question) -> Choice:
     allowed = _allowed(question.ks, drawn)
     walk = (allowed is None or 1 in allowed) and walks(seen, reduce(seen, ColumnMoments.of).variance)
     decision = decide(rows.x, rows.weights, [1] if walk else allowed)
-    k = decision.k
+    rare = _rare(source, view, drawn, rows, decision, question) if not walk else Rare()
+    k = decision.k + rare.more
+    if rare.k:
+        view, seen = rare.view, rare.view.of(source)
     shown = allowed or list(range(1, min(max(SHOWN, k + 2), _most(drawn)) + 1))
     table, picks = measured(rows, decision.field.cells, decision.field.best, replace(question, ks=shown))
     verdict = tell(decision, walk=walk, picks=picks, sampled=None if drawn.whole else len(drawn.x))
+    verdict = with_rare(verdict, rare.sizes, decision.k - len(rare.gone))
     if question.model == "kmeans":
         fitted: Any = fit_kmeans(seen, k, n_init=5, seed=question.seed)
         labels, group_of, structure = fitted.labels, np.arange(k), None
     else:
-        fitted, group_of, structure = _model_of(decision, seen, drawn, question)
+        fitted, group_of, structure = _model_of(decision, seen, drawn, question, rare)
         labels = map_rows(seen, partial(group_labels, fitted, group_of))
     labels, group_of = heaviest_first(seen, labels, group_of, k)
     if isinstance(fitted, Regions):
@@ -200,6 +205,19 @@ def choose_in_view(source: Source, view: View, question: Question) -> Choice:
         structure=structure, components=len(group_of), group_of=group_of, model=fitted, labels=labels,
         alternative=verdict.alternative, view=view,
     )  # fmt: skip
+
+
+def _rare(
+    source: Source, view: View, drawn: Drawn, rows: Rows, decision: Decision, question: Question
+) -> Rare:
+    """The rare groups that a sample does not show, where their number is allowed and the model can hold them."""
+    ks = question.ks
+    if drawn.whole or not question.rare or question.model != "gaussian":
+        return Rare()
+    if ks is not None and max(ks) <= decision.k:
+        return Rare()
+    rare = look_for_rare(source, view, drawn, rows, decision)
+    return rare if ks is None or decision.k + rare.more in ks else Rare()
 
 
 def _equal_rows(seen: Source, view: View) -> Choice:
@@ -222,7 +240,7 @@ def filled(drawn: Drawn) -> Rows:
 
 
 def _model_of(
-    decision: Decision, seen: Source, drawn: Drawn, question: Question
+    decision: Decision, seen: Source, drawn: Drawn, question: Question, rare: Rare
 ) -> tuple[Any, NDArray[np.int64], str | None]:
     """What gives every row of the table its group: a mixture, or the rows that were seen."""
     proposal: Proposal = decision.proposal
@@ -231,8 +249,13 @@ def _model_of(
         settings = Settings(max_iter=50, seed=question.seed)
         return fit_mixture(seen, family, decision.k, settings).mixture, np.arange(decision.k), HEAVY + "VVV"
     if decision.k == 1:
-        one = min((cell for cell in decision.field.cells.values() if cell.k == 1), key=lambda cell: cell.bic)
-        proposal = replace(proposal, mixture=one.mixture, group_of=np.zeros(1, np.int64))
+        # A rare group may lie where one normal component expects rows, and its best mixture none: within a ring.
+        ones = [cell for cell in decision.field.cells.values() if cell.k == 1]
+        one = decision.field.best if rare.k else min(ones, key=lambda cell: cell.bic)
+        proposal = replace(proposal, mixture=one.mixture, group_of=np.zeros(one.k, np.int64))
+    if rare.k:
+        model, group_of = model_with(rare, seen, decision, proposal)
+        return model, group_of, model.family.name if isinstance(model, Mixture) else None
     if proposal.mixture is None or proposal.group_of is None:
         return Regions.of(decision.field.near, proposal.labels), np.arange(decision.k), None
     mixture = proposal.mixture

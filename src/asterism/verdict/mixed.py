@@ -31,15 +31,15 @@ from asterism.methods.posterior import Mixture, shares_of
 from asterism.verdict import climb
 from asterism.verdict.choice import Choice
 from asterism.verdict.kinds import Kinds, kinds_by_evidence, least_assumed, most_assumed, product_of
-from asterism.verdict.rows import Rows, draw
+from asterism.verdict.rare_components import anchored
+from asterism.verdict.rare_model import mixture_with_rare
+from asterism.verdict.rows import Drawn, Rows, draw
 from asterism.verdict.tabulate import Question, measured
 from asterism.verdict.view import SAMPLE_SEED, View
-from asterism.verdict.words import tell_mixed
+from asterism.verdict.words import tell_mixed, with_rare
 
 SAMPLE = 2000  # convention: rows that structures are compared on
-USUAL_K = range(
-    1, 21
-)  # convention: numbers tried where none are given, up to where BIC likes them less and less
+USUAL_K = range(1, 21)  # convention: numbers tried where none are given, up to where BIC likes them less
 STRUCTURES = ("EEI", "VVI", "EEE", "VVV")
 KEPT = 2  # convention: structures that are searched thoroughly
 PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
@@ -126,11 +126,18 @@ def choose_mixed(source: Source, view: View, question: Question) -> tuple[Choice
         shown = question.ks or sorted({cell.k for cell in decision.cells.values()})
         asked = replace(question, ks=shown, wanted=frozenset({"bic", "icl"}), model=cell.mixture.family)
         criteria, picks = measured(Rows(rows.x, rows.weights), decision.cells, cell, asked)
-        mixture = cell.mixture if drawn.whole else _on_all_rows(numbers, cell.mixture)
+        mixture, rare = cell.mixture, ()
+        if not drawn.whole and question.rare:
+            mixture, rare = mixture_with_rare(
+                numbers, mixture, Drawn(rows.x, rows.weights, False), question.ks
+            )
+        if not drawn.whole:
+            mixture = anchored(_on_all_rows(numbers, mixture), mixture, len(rare))
     verdict = tell_mixed(decision, picks=picks, sampled=None if drawn.whole else len(drawn.x))
+    verdict = with_rare(verdict, rare, mixture.k - len(rare))
     choice = Choice(
-        k=cell.k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=criteria,
-        picks=picks, structure=cell.structure, components=cell.k, group_of=np.arange(cell.k), model=mixture,
+        k=mixture.k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=criteria,
+        picks=picks, structure=cell.structure, components=mixture.k, group_of=np.arange(mixture.k), model=mixture,
         labels=np.zeros(0, np.int32), alternative=verdict.alternative, view=view,
     )  # fmt: skip
     return choice, decision.names_carry > 0.0

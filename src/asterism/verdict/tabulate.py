@@ -57,6 +57,7 @@ class Question:
     seed: int = 0
     penalty: Callable[[int], float] | None = None
     precision: Any = None
+    rare: bool = True  # whether rare groups of a long table count
 
 
 def measured(rows: Rows, cells: Cells, best: Cell, question: Question) -> tuple[Table, Picks]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +45,8 @@ class Verdict:
     confidence: float  # 0 to 1
     reasons: tuple[str, ...]
     alternative: int | None = None
+    rare: tuple[float, ...] = ()  # rows of the rare groups, which k counts and ``found`` does not
+    large: int = 0  # groups beside those, where there are any
 
     @property
     def text(self) -> str:
@@ -52,8 +54,12 @@ class Verdict:
         head = "There are no groups" if self.found == 1 else f"{self.found} groups"
         if self.alternative is not None:
             head = _either(self.found, self.alternative)
-        if self.k != self.found:
+        if not self.rare and self.k != self.found:
             head += f", but of the numbers allowed {self.k} is the nearest"
+        if self.rare:
+            sure = self.alternative is None or self.large != self.found
+            head = head if self.large > 1 and not sure else _large_ones(self.large)
+            head += f" and {_rare_ones(self.rare)}, found in all rows"
         return f"{head} (confidence {self.confidence:.0%}). " + " ".join(self.reasons)
 
 
@@ -97,6 +103,24 @@ def _dependence(decision: MixedDecision) -> str:
         f"The best mixture has {decision.top} components, but {decision.found} groups with dependence between "
         "columns inside win as much by them; fewer groups do not."
     )
+
+
+def with_rare(verdict: Verdict, sizes: tuple[float, ...], large: int) -> Verdict:
+    """The verdict on a sample, of whose groups so many are large, with those beside that only all rows show.
+
+    >>> print(with_rare(Verdict(3, 3, 0.9, ()), (410.0, 130.0), 3).text.strip())
+    3 large groups and 2 rare groups of 410 and 130 rows, found in all rows (confidence 90%).
+    """
+    return replace(verdict, k=large + len(sizes), large=large, rare=sizes) if sizes else verdict
+
+
+def _large_ones(k: int) -> str:
+    return "1 large group" if k == 1 else f"{k} large groups"
+
+
+def _rare_ones(sizes: tuple[float, ...]) -> str:
+    rows = _listed([f"{size:.0f}" for size in sizes])
+    return f"1 rare group of {rows} rows" if len(sizes) == 1 else f"{len(sizes)} rare groups of {rows} rows"
 
 
 def judge_family(e: Evidence) -> Verdict:
