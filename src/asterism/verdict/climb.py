@@ -136,7 +136,7 @@ def step_from(rows: Rows, low: Cell, high: Cell, least_evidence: float) -> Step:
     """What the rows say to more groups than ``low`` has, as many as ``high`` has."""
     mixtures = low.mixture, high.mixture
     shares = shares_of(low.mixture, rows.source)
-    groups = [OneGroup.of(rows.margins.columns, rows.cells, rows.weights * share) for share in shares.T]
+    groups = [OneGroup.of(rows.margins, rows.cells, rows.weights * share) for share in shares.T]
     gain, about = _gain(rows, mixtures), _dependence(rows, groups, shares)
     best = (np.inf, 0.0)
     for related in (False, True) if any(group.relatives for group in groups) else (False,):

@@ -33,13 +33,18 @@ from scipy.special import eval_hermitenorm, gammaln, ndtri
 from scipy.stats import chi2
 
 from asterism.data.columns import Column
+from asterism.data.margins import Form, Margins
 from asterism.verdict.null import dip_test
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 FEW_VALUES = 7  # convention: of a number, below which its margin is kept as it is
 SEVERAL_MODES = 0.01  # convention: chance of a dip as large in one mode
-PLACES, BINS = 8, 40  # convention: of a cell, and of a margin
+PLACES, BINS, RARE = (
+    8,
+    24,
+    0.005,
+)  # convention: of a bin, of a margin, and what is beyond its bins on each side
 TERMS = 16  # convention: of the series; its error at R = 0.95 is below 1%
 HALVINGS = 30  # convention: of [-1, 1]
 MOST_CORRELATION = 0.995  # convention: nearer to 1, R could not be inverted
@@ -57,17 +62,35 @@ class Margin:
     upto: Array  # (v,) share of the rows up to each, 1 in the end
 
     @classmethod
-    def of_numbers(cls, column: Array, weights: Array) -> Margin:
-        """Of numbers: with one mode where the dip test sees several. Two humps are groups, and no margin of one."""
+    def of_numbers(cls, column: Array, weights: Array, form: Form) -> Margin:
+        """Of numbers: with one mode where the dip test sees several. Two humps are groups, and no margin of one.
+
+        What stands at the point of the form stays there.
+        """
         margin = cls.of(column, weights)
-        if len(margin.values) <= FEW_VALUES:
-            return margin
         share = np.diff(margin.upto, prepend=0.0)
-        if dip_test(*_evened(margin.values, share * float(weights.sum())))[0] >= SEVERAL_MODES:
+        rest = margin.values != form.point
+        if rest.sum() <= FEW_VALUES:
             return margin
-        places, shares = _with_one_mode(margin.values, share)
-        whole = bool((margin.values == np.floor(margin.values)).all())
-        return cls.of(np.rint(places) if whole else places, shares)
+        values = margin.values[rest]
+        edges = _bins(form.of(values))
+        which = np.clip(np.searchsorted(edges, form.of(values), side="right") - 1, 0, len(edges) - 2)
+        mass = np.bincount(which, share[rest], len(edges) - 1).astype(np.float64)
+        inside = (np.arange(PLACES) + 0.5) / PLACES
+        places = edges[:-1, None] + inside * np.diff(edges)[:, None]  # (bins, PLACES)
+        if (
+            dip_test(places.ravel(), np.repeat(mass * float(weights.sum()) / PLACES, PLACES))[0]
+            >= SEVERAL_MODES
+        ):
+            return margin
+        fitted = _with_one_mode(mass)
+        empty = mass == 0
+        whole = bool((values == np.floor(values)).all())
+        new = form.back(places[empty].ravel())
+        cells = np.concatenate([margin.values[~rest], values, np.rint(new) if whole else new])
+        ratio = np.divide(fitted, mass, out=np.zeros_like(mass), where=~empty)
+        shares = [share[~rest], share[rest] * ratio[which], np.repeat(fitted[empty] / PLACES, PLACES)]
+        return cls.of(cells, np.concatenate(shares))
 
     @classmethod
     def of(cls, column: Array, weights: Array, order: Array | None = None) -> Margin:
@@ -128,19 +151,21 @@ class OneGroup:
     ]  # (column, nearest relative, shares of its levels given those)
 
     @classmethod
-    def of(cls, columns: Sequence[Column], rows: Array, weights: Array) -> OneGroup:
+    def of(cls, table: Margins, rows: Array, weights: Array) -> OneGroup:
         """Of rows (n, d), NaN where a cell is missing, with weights (n,): row weights times shares in the group."""
         known = ~np.isnan(rows)
-        orders = _orders(columns, rows, weights)
-        margins = tuple(
-            _margin(column, rows[known[:, j], j], weights[known[:, j]], orders.get(j))
-            for j, column in enumerate(columns)
-        )
+        orders = _orders(table.columns, rows, weights)
+        margins = []
+        for j, (column, form) in enumerate(zip(table.columns, table.forms, strict=True)):
+            cells, w = rows[known[:, j], j], weights[known[:, j]]
+            margins.append(
+                Margin.of(cells, w, orders.get(j)) if column.levels else Margin.of_numbers(cells, w, form)
+            )
         scores = np.column_stack([margin.scores_of(rows[:, j]) for j, margin in enumerate(margins)])
         together = known.T.astype(np.float64) @ (known * weights[:, None])
         covariance = scores.T @ (scores * weights[:, None]) / np.maximum(together, 1e-300)
         correlation = _correlations(covariance, np.array([margin.coefficients() for margin in margins]))
-        return cls(margins, _root(correlation), _relatives(columns, rows, weights))
+        return cls(tuple(margins), _root(correlation), _relatives(table.columns, rows, weights))
 
     def dependence(self, rows: Array, weights: Array) -> float:
         """-n/2 log det of the correlation of scores, of rows with weights in this group; nats."""
@@ -163,41 +188,26 @@ class OneGroup:
         return rows
 
 
-def _margin(column: Column, cells: Array, weights: Array, order: Array | None) -> Margin:
-    return Margin.of(cells, weights, order) if column.levels else Margin.of_numbers(cells, weights)
+def _bins(values: Array) -> Array:
+    """Edges of bins in which two humps would be seen: of whole numbers those between them, else of one width."""
+    low, high = np.quantile(values, [RARE, 1.0 - RARE])
+    if (values == np.floor(values)).all() and high - low < BINS:
+        return np.arange(np.floor(low), np.ceil(high) + 2.0) - 0.5
+    return np.linspace(low, high, BINS + 1)
 
 
-def _evened(values: Array, mass: Array) -> tuple[Array, Array]:
-    """Values and masses for the dip test: what stands at one of a few values is spread over the cell around it."""
-    if mass.max() <= 2.0:
-        return values, mass
-    middles = 0.5 * (values[1:] + values[:-1])
-    low = np.concatenate([[values[0] - (middles[0] - values[0])], middles])
-    high = np.concatenate([middles, [values[-1] + (values[-1] - middles[-1])]])
-    places = (np.arange(PLACES) + 0.5) / PLACES
-    return (low[:, None] + places * (high - low)[:, None]).ravel(), np.repeat(mass / PLACES, PLACES)
-
-
-def _with_one_mode(values: Array, share: Array) -> tuple[Array, Array]:
-    """The distribution with one mode that is nearest by likelihood, even inside of bins: places and their shares."""
-    upto = np.cumsum(share)
-    which = np.minimum((upto - 0.5 * share) * BINS, BINS - 1).astype(np.int64)
-    which = np.unique(which, return_inverse=True)[1]
-    mass = np.bincount(which, share)
-    first = np.searchsorted(which, np.arange(len(mass)))
-    edges = np.concatenate([[values[0]], 0.5 * (values[first[1:]] + values[first[1:] - 1]), [values[-1]]])
-    width = np.maximum(np.diff(edges), 1e-12 * (values[-1] - values[0]))
+def _with_one_mode(mass: Array) -> Array:
+    """(bins,) the distribution with one mode that is nearest by likelihood, over bins of one width."""
     best, height = mass, -np.inf
     for mode in range(len(mass)):
-        rising = isotonic_regression(mass[: mode + 1] / width[: mode + 1], weights=width[: mode + 1]).x
-        falling = isotonic_regression(mass[mode:] / width[mode:], weights=width[mode:], increasing=False).x
-        density = np.concatenate([rising[:-1], [max(rising[-1], falling[0])], falling[1:]])
-        fitted = density * width / (density * width).sum()
+        rising = isotonic_regression(mass[: mode + 1]).x
+        falling = isotonic_regression(mass[mode:], increasing=False).x
+        fitted = np.concatenate([rising[:-1], [max(rising[-1], falling[0])], falling[1:]])
+        fitted = fitted / fitted.sum() * mass.sum()
         reached = float(mass @ np.log(np.maximum(fitted, 1e-300)))
         if reached > height:
             best, height = fitted, reached
-    inside = (np.arange(PLACES) + 0.5) / PLACES
-    return (edges[:-1, None] + inside * width[:, None]).ravel(), np.repeat(best / PLACES, PLACES)
+    return np.asarray(best)
 
 
 def _exactly_white(z: Array) -> Array:

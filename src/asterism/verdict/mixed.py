@@ -126,7 +126,8 @@ def choose_mixed(source: Source, view: View, question: Question) -> tuple[Choice
         shown = question.ks or sorted({cell.k for cell in decision.cells.values()})
         asked = replace(question, ks=shown, wanted=frozenset({"bic", "icl"}), model=cell.mixture.family)
         criteria, picks = measured(Rows(rows.x, rows.weights), decision.cells, cell, asked)
-        mixture, rare = cell.mixture, ()
+        mixture = cell.mixture
+        rare: tuple[float, ...] = ()
         if not drawn.whole and question.rare:
             mixture, rare = mixture_with_rare(
                 numbers, mixture, Drawn(rows.x, rows.weights, False), question.ks
