@@ -74,7 +74,7 @@ def test_penguins_end_to_end(here, penguins) -> None:
 def test_clear_groups_are_found(here) -> None:
     blobs(here / "t.csv")
     summary = json.loads(find("t.csv", "--json").stdout)
-    assert summary["version"] == 2
+    assert summary["version"] == 3
     assert summary["k"] == 3
     assert [group["size"] for group in summary["groups"]] == [60, 50, 40]
     centres = [group["centre"]["a"] for group in summary["groups"]]
@@ -321,7 +321,7 @@ def test_interrupted_search_is_the_best_so_far_and_strict_refuses_it(here, monke
         raise KeyboardInterrupt
 
     blobs(here / "t.csv")
-    monkeypatch.setattr(choosing, "choose_in_view", stopped)
+    monkeypatch.setattr(choosing, "choose_formed", stopped)
     result = find("t.csv", "--strict")
     assert result.exit_code == 4
     assert left_behind(here) == ["t.csv"]
