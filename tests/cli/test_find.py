@@ -321,7 +321,7 @@ def test_interrupted_search_is_the_best_so_far_and_strict_refuses_it(here, monke
         raise KeyboardInterrupt
 
     blobs(here / "t.csv")
-    monkeypatch.setattr(choosing, "choose_in_view", stopped)
+    monkeypatch.setattr(choosing, "choose_formed", stopped)
     result = find("t.csv", "--strict")
     assert result.exit_code == 4
     assert left_behind(here) == ["t.csv"]
