@@ -26,7 +26,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -45,14 +45,17 @@ from asterism.methods.linkage import link_points
 from asterism.methods.posterior import Mixture, heights_of, shares_of
 from asterism.methods.starts import model_of, one_hot
 from asterism.verdict.dependence import OneGroup
+from asterism.verdict.merge import merged_by_entropy
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 DRAWN_TABLES = 12  # convention: of each kind of dependence
 FIRST_TABLES, CLEAR, HOPELESS = (
     6,
     1.5,
     0.2,
 )  # convention: so many are enough where evidence is clear either way
+MOST_EVIDENCE_MERGED = 1.645  # derived: components are brought together unless chance in 5% of tables speaks against it
 ROWS = 800  # convention: of a drawn table at the most
 STEPS, TOL = 40, 3e-5  # convention: of EM on a drawn table
 LEAST_SPREAD = (
@@ -69,6 +72,7 @@ class Step:
     evidence: float  # a normal deviate: how much more the rows win than groups with dependence inside
     gain: float  # nats a row
     explained: float  # share of the gain that drawn tables have as well
+    group_of: Index | None = None  # of each component of the best mixture, where these were brought together
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,32 +121,40 @@ class Rows:
 def climb(rows: Rows, at: dict[int, Cell], most: int, least_evidence: float) -> list[Step]:
     """Steps that were weighed, by k; ``at``: the mixture of each number, ``most``: the one that wins most.
 
-    The answer is the least k without evidence for more.
+    The answer is the least k without evidence for more. Groups are the components of the mixture of that number, or
+    those of the best one brought together, those first that share most rows: a group that is not of its family has
+    several.
     """
     few, steps = rows.some(ROWS), []
+    shares = shares_of(at[most].mixture, few.source)
+    merged = merged_by_entropy(shares, few.weights).group_of
     for k in sorted(k for k in at if k < most):
-        steps.append(step_from(few, at[k], at[most], least_evidence))
+        steps.append(step_from(few, shares_of(at[k].mixture, few.source), (at[k], at[most]), least_evidence))
+        if steps[-1].evidence >= least_evidence and 1 < k < most - 1:
+            together = step_from(few, shares @ np.eye(k)[merged[k]], (at[1], at[most]), MOST_EVIDENCE_MERGED)
+            if together.evidence < MOST_EVIDENCE_MERGED:
+                steps[-1] = replace(together, k=k, group_of=merged[k])
         if steps[-1].evidence < least_evidence:
             break
     return steps
 
 
-def answer(steps: Sequence[Step], most: int, least_evidence: float) -> int:
-    """The least number without evidence for more."""
-    return next((step.k for step in steps if step.evidence < least_evidence), most)
+def answer(steps: Sequence[Step], most: int, least_evidence: float) -> tuple[int, Index | None]:
+    """The least number without evidence for more, and the group of each component of the best mixture, if merged."""
+    last = next((step for step in steps if step.evidence < least_evidence), None)
+    return (most, None) if last is None else (last.k, last.group_of)
 
 
-def step_from(rows: Rows, low: Cell, high: Cell, least_evidence: float) -> Step:
-    """What the rows say to more groups than ``low`` has, as many as ``high`` has."""
-    mixtures = low.mixture, high.mixture
-    shares = shares_of(low.mixture, rows.source)
+def step_from(rows: Rows, shares: Array, cells: tuple[Cell, Cell], least_evidence: float) -> Step:
+    """What the rows say to more groups than those with shares (n, k), by what the second cell wins over the first."""
+    k, mixtures = shares.shape[1], (cells[0].mixture, cells[1].mixture)
     groups = [OneGroup.of(rows.margins, rows.cells, rows.weights * share) for share in shares.T]
     gain, about = _gain(rows, mixtures), _dependence(rows, groups, shares)
     best = (np.inf, 0.0)
     for related in (False, True) if any(group.relatives for group in groups) else (False,):
         gains, others = [], []
         for number in range(DRAWN_TABLES):
-            table, labels = _drawn(rows, groups, shares, [number, low.k, related])
+            table, labels = _drawn(rows, groups, shares, [number, k, related])
             gains.append(_gain(table, mixtures))
             others.append(about if related else _dependence(table, groups, labels))
             if number + 1 == FIRST_TABLES:
@@ -152,7 +164,7 @@ def step_from(rows: Rows, low: Cell, high: Cell, least_evidence: float) -> Step:
         best = min(best, _evidence(gain, about, np.array(gains), np.array(others)))
         if best[0] < least_evidence:
             break
-    return Step(low.k, high.k, best[0], gain / float(rows.weights.sum()), best[1] / max(gain, 1e-12))
+    return Step(k, cells[1].k, best[0], gain / float(rows.weights.sum()), best[1] / max(gain, 1e-12))
 
 
 def _evidence(gain: float, about: float, gains: Array, others: Array) -> tuple[float, float]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from asterism.data.block import block_of
 from asterism.data.columns import Column
@@ -40,10 +41,12 @@ from asterism.verdict.words import tell_mixed, with_rare
 
 SAMPLE = 2000  # convention: rows that structures are compared on
 USUAL_K = range(1, 21)  # convention: numbers tried where none are given, up to where BIC likes them less
+Array = NDArray[np.float64]
 STRUCTURES = ("EEI", "VVI", "EEE", "VVV")
 KEPT = 2  # convention: structures that are searched thoroughly
 PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
 STEPS = 40  # convention: EM steps on all rows, where the sample has led near the end
+OWN_VALUES = 0.5  # convention: of the distinct rows, a number that has so many values makes each row its own
 LEAST_EVIDENCE = 2.5  # derived: a normal deviate that chance reaches in 0.6% of tables
 
 
@@ -51,13 +54,19 @@ LEAST_EVIDENCE = 2.5  # derived: a normal deviate that chance reaches in 0.6% of
 class MixedDecision:
     """The groups of some rows."""
 
-    cell: Cell  # the mixture of the number taken
+    cell: Cell  # the mixture
+    group_of: NDArray[np.int64]  # (components,) group of each
     found: int  # groups, before the answer was held to the numbers allowed
     cells: Cells
     top: int  # components of the mixture of the least BIC
     steps: tuple[climb.Step, ...]  # the way up
     kinds: Kinds
     names_carry: float  # what columns other than numbers win by the groups, nats a row; below 0: nothing
+
+    @property
+    def k(self) -> int:
+        """Groups."""
+        return int(self.group_of.max()) + 1
 
 
 def decide_mixed(rows: climb.Rows, ks: Sequence[int] | None = None) -> MixedDecision:
@@ -80,9 +89,13 @@ def decide_mixed(rows: climb.Rows, ks: Sequence[int] | None = None) -> MixedDeci
     at = {k: _best(cells, k) for k in sorted({cell.k for cell in cells.values()})}
     top = min(at, key=lambda k: at[k].bic)
     steps = () if len(wanted) == 1 else tuple(climb.climb(rows, at, top, LEAST_EVIDENCE))
-    found = climb.answer(steps, top, LEAST_EVIDENCE)
+    found, group_of = climb.answer(steps, top, LEAST_EVIDENCE)
     k = min((k for k in at if k in wanted), key=lambda k: (abs(k - found), k), default=max(at))
-    return MixedDecision(at[k], found, cells, top, steps, kinds, _won_by_names(rows, at[k], at[1]))
+    if k != found or group_of is None:
+        cell, group_of = at[k], np.arange(k)
+    else:
+        cell = at[top]
+    return MixedDecision(cell, group_of, found, cells, top, steps, kinds, _won_by_names(rows, cell, at[1]))
 
 
 def _kinds(rows: climb.Rows, ks: Sequence[int]) -> Kinds:
@@ -119,29 +132,41 @@ def choose_mixed(source: Source, view: View, question: Question) -> tuple[Choice
     margins = view.margins or Margins.plain(source.columns)
     with one_blas_thread():
         drawn = draw(AsNumbers(source), SAMPLE, SAMPLE_SEED)
-        rows = climb.Rows(margins, drawn.x, drawn.weights)
+        rows = climb.Rows(margins, *_once(source.columns, drawn))
         with _one_thread():
             decision = decide_mixed(rows, question.ks)
         cell = decision.cell
         shown = question.ks or sorted({cell.k for cell in decision.cells.values()})
         asked = replace(question, ks=shown, wanted=frozenset({"bic", "icl"}), model=cell.mixture.family)
         criteria, picks = measured(Rows(rows.x, rows.weights), decision.cells, cell, asked)
-        mixture = cell.mixture
+        mixture, group_of = cell.mixture, decision.group_of
         rare: tuple[float, ...] = ()
-        if not drawn.whole and question.rare:
+        if not drawn.whole and question.rare and len(group_of) == decision.k:
             mixture, rare = mixture_with_rare(
                 numbers, mixture, Drawn(rows.x, rows.weights, False), question.ks
             )
+            group_of = np.arange(mixture.k)
         if not drawn.whole:
             mixture = anchored(_on_all_rows(numbers, mixture), mixture, len(rare))
     verdict = tell_mixed(decision, picks=picks, sampled=None if drawn.whole else len(drawn.x))
-    verdict = with_rare(verdict, rare, mixture.k - len(rare))
+    k = int(group_of.max()) + 1
+    verdict = with_rare(verdict, rare, k - len(rare))
     choice = Choice(
-        k=mixture.k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=criteria,
-        picks=picks, structure=cell.structure, components=mixture.k, group_of=np.arange(mixture.k), model=mixture,
+        k=k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=criteria,
+        picks=picks, structure=cell.structure, components=mixture.k, group_of=group_of, model=mixture,
         labels=np.zeros(0, np.int32), alternative=verdict.alternative, view=view,
     )  # fmt: skip
     return choice, decision.names_carry > 0.0
+
+
+def _once(columns: Sequence[Column], drawn: Drawn) -> tuple[Array, Array]:
+    """Distinct rows and their weights. Where numbers make each row its own, a row written again is no other row."""
+    distinct, which = np.unique(drawn.x, axis=0, return_inverse=True)
+    weights = np.bincount(which.ravel(), drawn.weights).astype(np.float64)
+    values = [len(np.unique(distinct[:, j])) for j, column in enumerate(columns) if column.kind == "numeric"]
+    if len(distinct) == len(drawn.x) or max(values, default=0) < OWN_VALUES * len(distinct):
+        return drawn.x, drawn.weights
+    return distinct, weights * (len(distinct) / weights.sum())
 
 
 def _one_thread() -> AbstractContextManager[Any]:

@@ -81,7 +81,7 @@ def tell(decision: Decision, *, walk: bool, picks: dict[str, int | None], sample
 
 def tell_mixed(decision: MixedDecision, *, picks: dict[str, int | None], sampled: int | None) -> Verdict:
     """The decision on rows with columns of several kinds."""
-    found, k = decision.found, decision.cell.k
+    found, k = decision.found, decision.k
     reasons = [_dependence(decision), *_agreement(picks, found), _sampled(sampled)]
     confidence = FAMILY_RIGHT
     if k != found:
