@@ -279,10 +279,21 @@ def test_few_rows_are_described_not_refused(here) -> None:
 
 
 def test_repeated_rows_are_never_split_further_than_they_differ(here) -> None:
+    (here / "t.csv").write_text("a,b\n" + "1,2\n2,3\n9,9\n" * 20)
+    numbers = ("--kind", "a=numeric", "--kind", "b=numeric")
+    assert json.loads(find("t.csv", "--json", *numbers).stdout)["k"] <= 3
+    summary = json.loads(find("t.csv", "--k", "2", "--json", "--force", *numbers).stdout)
+    assert [group["size"] for group in summary["groups"]] == [40, 20]
+    refused = find("t.csv", "--k", "4", "--force", *numbers)
+    assert refused.exit_code == 3
+    assert "3 distinct rows" in refused.stderr
+
+
+def test_columns_that_repeat_each_other_show_no_groups_of_their_levels(here) -> None:
     (here / "t.csv").write_text("a,b\n" + "1,2\n3,5\n9,9\n" * 20)
     summary = json.loads(find("t.csv", "--json").stdout)
-    assert summary["k"] == 3
-    assert [group["size"] for group in summary["groups"]] == [20, 20, 20]
+    assert summary["k"] == 1
+    assert [(column["name"], column["reason"]) for column in summary["ignored"]] == [("b", "repeats 'a'")]
 
 
 # ------------------------------------------------------------------------------------------------ overwriting

@@ -11,11 +11,13 @@ from asterism.data.source import ArraySource
 from asterism.methods.encoding import standard_encoding
 from asterism.verdict import all_columns
 from asterism.verdict.all_columns import in_all_columns
-from asterism.verdict.choose import choose_k
-from asterism.verdict.plan import plan_for
+from asterism.verdict.choose import choose_in_view
+from asterism.verdict.tabulate import Question
+from asterism.verdict.view import view_of_numbers
 
 ROWS, COLUMNS, NOISY = 900, 30, 24
 KS = list(range(1, 6))
+QUESTION = Question(KS, frozenset({"bic", "icl"}))
 
 
 def hidden_groups(seed: int = 0, groups: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -40,8 +42,9 @@ def same_groups(a: np.ndarray, b: np.ndarray) -> bool:
 def test_groups_that_no_principal_direction_shows_are_found_in_all_columns():
     x, truth = hidden_groups()
     source = ArraySource(x)
-    plan = plan_for(source, encoded(x), "auto")
-    assert choose_k(plan.view.of(source), k=KS, criteria=["bic"], random_state=0).k == 1
+    reduced = view_of_numbers(encoded(x))
+    assert reduced.name == "reduced"
+    assert choose_in_view(source, reduced, QUESTION).k == 1
     found = asterism.find(x, k=KS)
     assert found.k == 3
     assert same_groups(found.labels, truth)
@@ -85,12 +88,12 @@ def uneven(rng: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", [heavy, skewed, crescent, uneven])
 def test_rows_that_are_not_normal_are_no_groups(kind):
-    assert in_all_columns(encoded(kind(np.random.default_rng(5))), KS, 0) is None
+    assert in_all_columns(encoded(kind(np.random.default_rng(5))), QUESTION) is None
 
 
 def test_a_normal_table_stays_one_group():
     x, _ = hidden_groups(groups=1)
-    assert in_all_columns(encoded(x), KS, 0) is None
+    assert in_all_columns(encoded(x), QUESTION) is None
 
 
 def test_where_rows_are_few_or_columns_too_many_nothing_is_fitted(monkeypatch):
@@ -99,14 +102,14 @@ def test_where_rows_are_few_or_columns_too_many_nothing_is_fitted(monkeypatch):
 
     monkeypatch.setattr(all_columns, "fit_mixture", refuse)
     rng = np.random.default_rng(0)
-    assert in_all_columns(encoded(rng.standard_normal((599, 30))), KS, 0) is None
-    assert in_all_columns(encoded(rng.standard_normal((400, 300))), KS, 0) is None
+    assert in_all_columns(encoded(rng.standard_normal((599, 30))), QUESTION) is None
+    assert in_all_columns(encoded(rng.standard_normal((400, 300))), QUESTION) is None
 
 
 def test_missing_cells_hide_nothing():
     x, truth = hidden_groups(seed=2)
     x[np.random.default_rng(0).random(x.shape) < 0.01] = np.nan
-    found = in_all_columns(encoded(x), KS, 0)
+    found = in_all_columns(encoded(x), QUESTION)
     assert found is not None
     assert found.k == 3
     table = np.histogram2d(found.labels, truth, bins=(3, 3))[0]

@@ -84,12 +84,13 @@ class Margin:
         ):
             return margin
         fitted = _with_one_mode(mass)
-        empty = mass == 0
+        # What a bin gains is spread over it: a few values that take it all would be a point.
+        kept = np.divide(np.minimum(fitted, mass), mass, out=np.zeros_like(mass), where=mass > 0)
+        gained = np.repeat(np.maximum(fitted - mass, 0.0) / PLACES, PLACES)
         whole = bool((values == np.floor(values)).all())
-        new = form.back(places[empty].ravel())
+        new = form.back(places.ravel())
         cells = np.concatenate([margin.values[~rest], values, np.rint(new) if whole else new])
-        ratio = np.divide(fitted, mass, out=np.zeros_like(mass), where=~empty)
-        shares = [share[~rest], share[rest] * ratio[which], np.repeat(fitted[empty] / PLACES, PLACES)]
+        shares = [share[~rest], share[rest] * kept[which], gained]
         return cls.of(cells, np.concatenate(shares))
 
     @classmethod
