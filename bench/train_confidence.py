@@ -76,7 +76,8 @@ def main() -> None:
     part, parts = map(int, options.part.split("/"))
     with (options.keep / f"{part}-of-{parts}.jsonl").open("a") as file:
         for seed in seeds_of(options.seeds):
-            for j, table in enumerate(all_tables(seed, measured=False, half="older")):
+            drawn = all_tables(seed, measured=False, half="older")
+            for j, table in enumerate(sorted(drawn, key=lambda table: table.key[-12:])):  # kinds mixed
                 found = signs(table) if j % parts == part - 1 else None
                 if found is not None:
                     row = {"seed": seed, "name": table.name, "signs": found[0], "right": bool(found[1])}
