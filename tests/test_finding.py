@@ -167,10 +167,10 @@ def test_few_whole_numbers_are_levels_not_groups() -> None:
     assert [c.kind for c in told.columns] == ["numeric"] * 3
 
 
-def test_second_opinion_agrees_where_groups_are_clear() -> None:
+def test_verdict_is_that_of_the_choice_and_nothing_beside_it() -> None:
     finding = asterism.find(X)
-    assert finding.second.agreement == pytest.approx(1.0)
-    assert "second opinion" in finding.verdict
+    assert finding.verdict == finding.choice.verdict
+    assert finding.reasons == finding.choice.reasons
     assert 0.5 <= finding.confidence <= 1.0
 
 
@@ -223,7 +223,7 @@ def test_weight_zero_is_absent_and_weight_three_is_three_rows() -> None:
 
 def test_dictionary_is_json() -> None:
     said = json.loads(json.dumps(asterism.find(X, k=2).to_dict()))
-    assert said["version"] == 2
+    assert said["version"] == 3
     assert said["k"] == 2
     assert len(said["groups"]) == 2
 

@@ -21,6 +21,7 @@ from asterism.families.bernoulli import BernoulliFamily
 from asterism.families.categorical import CategoricalFamily
 from asterism.families.covariance import STRUCTURES
 from asterism.families.gaussian import GaussianFamily
+from asterism.families.hurdle import HurdleFamily
 from asterism.families.multinomial import MultinomialFamily
 from asterism.families.negative_binomial import NegativeBinomialFamily
 from asterism.families.ordinal import OrdinalFamily
@@ -42,6 +43,7 @@ FAMILIES = {
     "student": (StudentFamily(GaussianFamily("VVV")), NUMBERS),
     "poisson": (PoissonFamily(), COUNTS),
     "negative_binomial": (NegativeBinomialFamily(), COUNTS),
+    "hurdle": (HurdleFamily(), COUNTS),
     "multinomial": (MultinomialFamily(), COUNTS + 1),
     "bernoulli": (BernoulliFamily("conjugate"), BITS),
     "categorical": (CategoricalFamily((4, 4, 4), "conjugate"), CODES),

@@ -32,7 +32,6 @@ from asterism.modelfile import save
 from asterism.search.choosing import asked_for, chosen, with_few_rows
 from asterism.search.retold import restored_choice, told_of
 from asterism.search.rows import holes_of, rows_to_use
-from asterism.search.second import SecondOpinion, second_opinion
 from asterism.search.settle import described, settle
 from asterism.search.task import Task, task_of
 from asterism.verdict.choice import Choice
@@ -55,7 +54,6 @@ class Finding:
     encoded: EncodedSource  # the rows that took part, scaled; ``encoded.source`` has them in the user's units
     model: GroupModel  # can assign new rows
     certainty: float  # mean probability of a row's own group
-    second: SecondOpinion | None = None  # of medoids, where there is more than one group
     interrupted: bool = False  # the search was stopped: this is the best so far
     typicality: NDArray[np.float64] = field(
         default_factory=lambda: np.zeros(0)
@@ -81,18 +79,17 @@ class Finding:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why that number, in sentences."""
-        more = (str(self.second),) if self.second else ()
-        return (*self.choice.reasons, *more)
+        return self.choice.reasons
 
     @cached_property
     def verdict(self) -> str:
         """How many groups, how sure and why, in plain words."""
-        more = [str(self.second)] if self.second else []
-        if self.model.background is not None and self.outliers.any():
-            more.append(
-                f"{self.outliers.mean():.0%} of the rows belong to none: they are spread evenly over the table."
-            )
-        return " ".join([self.choice.verdict, *more])
+        if self.model.background is None or not self.outliers.any():
+            return self.choice.verdict
+        beside = (
+            f"{self.outliers.mean():.0%} of the rows belong to none: they are spread evenly over the table."
+        )
+        return f"{self.choice.verdict} {beside}"
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
@@ -147,9 +144,9 @@ class Finding:
         return ranked_table(ranked, self.left_out)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the labels; ``version`` is raised when a field changes its meaning."""
+        """Everything but the labels; ``version`` is raised when a field changes its meaning or goes."""
         return {
-            "version": 2,
+            "version": 3,
             "k": self.k,
             "verdict": self.verdict,
             "confidence": self.confidence,
@@ -167,7 +164,6 @@ class Finding:
                 "components": self.choice.components,
                 "table": [dict(row) for row in self.choice.table],
             },
-            "second_opinion": asdict(self.second) if self.second else None,
             "groups": [
                 {**_told_of_group(group), "unusual": unusual}
                 for group, unusual in zip(self.explanation.groups, self.unusual_shares, strict=True)
@@ -288,7 +284,7 @@ def _found(task: Task, outliers: Outliers) -> Finding:
     order = sorted(range(model.k), key=lambda g: (-judged.mass[g], g))
     number = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
     left_out = None if used is source else map_rows(source, holes_of)
-    labels, everywhere = (_numbered(found, number, left_out) for found in (judged.labels, labels))
+    labels = _numbered(judged.labels, number, left_out)
     profiles = group_profiles(used, labels, model.k)
     settings = {
         **settings, "method": method, "plan": described(choice, method, len(ks) > 1), "outliers": outliers,
@@ -306,7 +302,6 @@ def _found(task: Task, outliers: Outliers) -> Finding:
         encoded=task.encoded,
         model=replace(model.reordered(order), about=about),
         certainty=doubt.certainty,
-        second=None if stopped or method == "kmedoids" else second_opinion(used, everywhere, model.k, seed),
         interrupted=stopped,
         typicality=judged.typicality,
         left_out=left_out,

@@ -74,7 +74,7 @@ def test_penguins_end_to_end(here, penguins) -> None:
 def test_clear_groups_are_found(here) -> None:
     blobs(here / "t.csv")
     summary = json.loads(find("t.csv", "--json").stdout)
-    assert summary["version"] == 2
+    assert summary["version"] == 3
     assert summary["k"] == 3
     assert [group["size"] for group in summary["groups"]] == [60, 50, 40]
     centres = [group["centre"]["a"] for group in summary["groups"]]

@@ -24,6 +24,7 @@ from asterism.families.categorical import CategoricalFamily, LevelShares
 from asterism.families.covariance import Covariances
 from asterism.families.gaussian import GaussianFamily
 from asterism.families.gaussian_pass import GaussianParams
+from asterism.families.hurdle import HurdleFamily, Hurdles
 from asterism.families.multinomial import CountShares, MultinomialFamily
 from asterism.families.negative_binomial import Dispersed, NegativeBinomialFamily
 from asterism.families.ordinal import OrdinalFamily, Steps
@@ -128,6 +129,12 @@ FAMILIES = [
     Case(
         NegativeBinomialFamily(),
         Dispersed(array([1.0, 4.0], [3.0, 2.5]), array([0.5, 0.0], [0.2, 0.1])),
+        2,
+        (COUNT, COUNT),
+    ),
+    Case(
+        HurdleFamily(),
+        Hurdles(array([0.5, 0.1], [0.05, 0.7]), array([1.0, 4.0], [3.0, 2.5]), array([0.5, 0.0], [0.2, 0.1])),
         2,
         (COUNT, COUNT),
     ),

@@ -174,11 +174,11 @@ def test_columns_that_are_simple_in_another_form_get_it(name):
     assert found[form] >= 36, found
 
 
-def test_zeros_beside_counts_are_a_point():
+def test_counts_with_zeros_beside_them_stay_one_column_of_counts():
     def draw(rng, n):
         return np.where(rng.random(n) < 0.4, 0, 1 + rng.poisson(5, n))
 
-    assert kinds(draw, 1500)["point count"] >= 36
+    assert kinds(draw, 1500)["count"] >= 36
 
 
 @pytest.mark.parametrize("seed", [2, 3, 6])

@@ -29,6 +29,7 @@ FAMILIES = {
     "multinomial": ("asterism.families.multinomial", "MultinomialFamily"),
     "poisson": ("asterism.families.poisson", "PoissonFamily"),
     "negative_binomial": ("asterism.families.negative_binomial", "NegativeBinomialFamily"),
+    "hurdle": ("asterism.families.hurdle", "HurdleFamily"),
     "student": ("asterism.families.student", "StudentFamily"),
     "ppca": ("asterism.families.ppca", "PPCAFamily"),
 }
@@ -197,7 +198,7 @@ class Mixture(BaseMixture):
     Parameters
     ----------
     family : a family (``asterism.families``), or "gaussian", "categorical", "bernoulli", "multinomial", "poisson",
-        "negative_binomial", "student", "ppca"
+        "negative_binomial", "hurdle", "student", "ppca"
     n_components : int, default 1
     assignment : "soft", "hard" (all of a row to its likeliest component) or "stochastic" (to one drawn)
     init_params : "auto", "kmeans", "k-means++", "ward", "random", "random_from_data"

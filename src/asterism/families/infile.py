@@ -48,7 +48,7 @@ def packed_family(family: Any, prefix: str, arrays: Arrays) -> Spec:
         return {"name": "product", "parts": parts}
     if isinstance(family, CategoricalFamily | OrdinalFamily):
         return {"name": family.name, "levels": list(family.levels)}
-    if family.name in ("bernoulli", "poisson", "negative_binomial", "multinomial"):
+    if family.name in ("bernoulli", "poisson", "negative_binomial", "hurdle", "multinomial"):
         return {"name": family.name}
     raise ParameterError(
         f"Mixtures of {type(family).__name__} cannot be saved.", f"Families that can: {', '.join(FAMILIES)}."
@@ -96,6 +96,12 @@ def _negative_binomial(*_: Any) -> Any:
     return NegativeBinomialFamily()
 
 
+def _hurdle(*_: Any) -> Any:
+    from asterism.families.hurdle import HurdleFamily  # the same
+
+    return HurdleFamily()
+
+
 def _levels(spec: Spec, width: int) -> tuple[int, ...]:
     levels = tuple(spec["levels"])
     demand(
@@ -122,6 +128,7 @@ FAMILIES: dict[str, Callable[..., Any]] = {
     "bernoulli": lambda *_: BernoulliFamily(),
     "poisson": _poisson,
     "negative_binomial": _negative_binomial,
+    "hurdle": _hurdle,
     "multinomial": _multinomial,
 }
 
@@ -149,6 +156,8 @@ def check_shapes(family: Any, params: Any, k: int, width: int) -> None:
         demand(bool((c.diagonals() > 0).all()), "positive variances")
         demand(bool(np.isfinite(params.factors).all()), "covariances that can be inverted")
         return
+    if family.name == "hurdle":
+        demand(bool((params.zeros <= 1).all()), "shares between 0 and 1")
     wide = sum(family.levels) if isinstance(family, CategoricalFamily) else width
     for array in family.pack(params).values():
         demand(array.shape == (k, wide) and bool((array >= 0).all()), "numbers of the right shape, 0 or more")

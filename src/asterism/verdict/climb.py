@@ -42,20 +42,21 @@ from asterism.methods.cut import cut_tree
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.encoding import standard_encoding
 from asterism.methods.linkage import link_points
-from asterism.methods.posterior import Mixture, heights_of, shares_of
+from asterism.methods.posterior import Mixture, shares_of
 from asterism.methods.starts import model_of, one_hot
 from asterism.verdict.dependence import OneGroup
-from asterism.verdict.merge import merged_by_entropy
+from asterism.verdict.propose import brought_together
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+ANY_GROUPS, MORE_GROUPS = 2.5, 1.645  # derived: evidence that chance gives in 0.6% of tables, and in 5%
+LEAST_SHARED = 0.05  # convention: of a component's rows, to be brought together with another; at most 1/2
 DRAWN_TABLES = 12  # convention: of each kind of dependence
 FIRST_TABLES, CLEAR, HOPELESS = (
     6,
     1.5,
     0.2,
 )  # convention: so many are enough where evidence is clear either way
-MOST_EVIDENCE_MERGED = 1.645  # derived: components are brought together unless chance in 5% of tables speaks against it
 ROWS = 800  # convention: of a drawn table at the most
 STEPS, TOL = 40, 3e-5  # convention: of EM on a drawn table
 LEAST_SPREAD = (
@@ -73,6 +74,16 @@ class Step:
     gain: float  # nats a row
     explained: float  # share of the gain that drawn tables have as well
     group_of: Index | None = None  # of each component of the best mixture, where these were brought together
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the rows do not ask for more groups."""
+        return self.evidence < asked_for(self.k)
+
+
+def asked_for(k: int) -> float:
+    """Evidence that it takes to go beyond k groups."""
+    return ANY_GROUPS if k == 1 else MORE_GROUPS
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,37 +129,41 @@ class Rows:
         return link_points(np.nan_to_num(standard_encoding(table).encode(self.x)), self.weights, "ward")
 
 
-def climb(rows: Rows, at: dict[int, Cell], most: int, least_evidence: float) -> list[Step]:
+def climb(rows: Rows, at: dict[int, Cell], most: int) -> list[Step]:
     """Steps that were weighed, by k; ``at``: the mixture of each number, ``most``: the one that wins most.
 
-    The answer is the least k without evidence for more. Groups are the components of the mixture of that number, or
-    those of the best one brought together, those first that share most rows: a group that is not of its family has
-    several.
+    The answer is the least k without evidence for more; that there are any groups takes more of it than how many.
+    Groups are the components of the mixture of that number, or those of the best one brought together that share
+    rows: a group that is not of its family has several.
     """
     few, steps = rows.some(ROWS), []
     shares = shares_of(at[most].mixture, few.source)
-    merged = merged_by_entropy(shares, few.weights).group_of
+    merged = {
+        int(group_of.max()) + 1: group_of for group_of in brought_together(shares, few.weights, LEAST_SHARED)
+    }
     for k in sorted(k for k in at if k < most):
-        steps.append(step_from(few, shares_of(at[k].mixture, few.source), (at[k], at[most]), least_evidence))
-        if steps[-1].evidence >= least_evidence and 1 < k < most - 1:
-            together = step_from(few, shares @ np.eye(k)[merged[k]], (at[1], at[most]), MOST_EVIDENCE_MERGED)
-            if together.evidence < MOST_EVIDENCE_MERGED:
-                steps[-1] = replace(together, k=k, group_of=merged[k])
-        if steps[-1].evidence < least_evidence:
+        step = step_from(few, shares_of(at[k].mixture, few.source), (at[k], at[most]))
+        if not step.is_last and k in merged:
+            together = step_from(few, shares @ np.eye(k)[merged[k]], (at[1], at[most]))
+            if together.is_last:
+                step = replace(together, group_of=merged[k])
+        steps.append(step)
+        if step.is_last:
             break
     return steps
 
 
-def answer(steps: Sequence[Step], most: int, least_evidence: float) -> tuple[int, Index | None]:
+def answer(steps: Sequence[Step], most: int) -> tuple[int, Index | None]:
     """The least number without evidence for more, and the group of each component of the best mixture, if merged."""
-    last = next((step for step in steps if step.evidence < least_evidence), None)
+    last = next((step for step in steps if step.is_last), None)
     return (most, None) if last is None else (last.k, last.group_of)
 
 
-def step_from(rows: Rows, shares: Array, cells: tuple[Cell, Cell], least_evidence: float) -> Step:
+def step_from(rows: Rows, shares: Array, cells: tuple[Cell, Cell]) -> Step:
     """What the rows say to more groups than those with shares (n, k), by what the second cell wins over the first."""
     k, mixtures = shares.shape[1], (cells[0].mixture, cells[1].mixture)
     groups = [OneGroup.of(rows.margins, rows.cells, rows.weights * share) for share in shares.T]
+    least_evidence = asked_for(k)
     gain, about = _gain(rows, mixtures), _dependence(rows, groups, shares)
     best = (np.inf, 0.0)
     for related in (False, True) if any(group.relatives for group in groups) else (False,):
@@ -206,28 +221,25 @@ def _dependence(rows: Rows, groups: Sequence[OneGroup], shares: Array) -> float:
 
 
 def _gain(rows: Rows, mixtures: tuple[Mixture, Mixture]) -> float:
-    """log p of the larger mixture less that of the smaller, both fitted to these rows."""
-    low, high = (_fitted(rows, mixture) for mixture in mixtures)
-    return float(rows.weights @ (heights_of(high, rows.source) - heights_of(low, rows.source)))
+    """log p of the larger mixture less that of the smaller, both fitted to these rows.
+
+    Each from where it is: tables are drawn from groups of the smaller one. The larger one from groups of the rows
+    themselves as well, and the higher counts.
+    """
+    low, high = mixtures
+    em = EM(high.family, tol=TOL)
+    groups = model_of(em, rows.block, one_hot(cut_tree(rows.tree, k=high.k), high.k))
+    return max(
+        _height(high, MixtureModel(high.weights, high.params), rows), _height(high, groups, rows)
+    ) - _height(low, MixtureModel(low.weights, low.params), rows)
 
 
-def _fitted(rows: Rows, mixture: Mixture) -> Mixture:
-    """Fitted from where it is, and from groups of the rows themselves: the higher of the two."""
-    em, k = EM(mixture.family, tol=TOL), mixture.k
-    starts = [MixtureModel(mixture.weights, mixture.params)]
-    if k > 1:
-        starts.append(model_of(em, rows.block, one_hot(cut_tree(rows.tree, k=k), k)))
-    ends = [_after(em, rows.block, start) for start in starts]
-    model = max(ends, key=lambda end: end[0])[1]
-    return Mixture(mixture.family, model.weights, model.params)
-
-
-def _after(em: EM, block: Block, model: MixtureModel) -> tuple[float, MixtureModel]:
-    """The model after some steps, and its log-posterior."""
+def _height(mixture: Mixture, model: MixtureModel, rows: Rows) -> float:
+    """The log-likelihood that a model reaches in some steps."""
+    em = EM(mixture.family, tol=TOL)
     for _ in range(STEPS):
-        statistic = em.summarize(model, block)
-        after = em.update(model, statistic)
+        after = em.update(model, em.summarize(model, rows.block))
         if em.settled(model, after):
             break
         model = after
-    return -em.objective(model, em.summarize(model, block)), model.bare
+    return em.summarize(model, rows.block).climbed

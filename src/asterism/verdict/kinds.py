@@ -23,6 +23,7 @@ from asterism.families.base import Facts, Family
 from asterism.families.bernoulli import BernoulliFamily
 from asterism.families.categorical import CategoricalFamily
 from asterism.families.gaussian import GaussianFamily
+from asterism.families.hurdle import HurdleFamily
 from asterism.families.negative_binomial import NegativeBinomialFamily
 from asterism.families.ordinal import OrdinalFamily
 from asterism.families.poisson import PoissonFamily
@@ -40,14 +41,15 @@ DISTRIBUTIONS: Mapping[str, Any] = {
     "ordinal": lambda _, levels: OrdinalFamily(levels, "conjugate"),
     "poisson": lambda *_: PoissonFamily("conjugate"),
     "negative binomial": lambda *_: NegativeBinomialFamily("conjugate"),
+    "hurdle": lambda *_: HurdleFamily("conjugate"),
 }
-# What a kind of column may be; the first assumes least.
+# What a kind of column may be; the first assumes least, the last has the fewest parameters.
 POSSIBLE: Mapping[str, Kinds] = {
     "numeric": ("normal",),
     "boolean": ("bernoulli",),
     "categorical": ("categorical",),
     "ordinal": ("categorical", "ordinal"),
-    "count": ("negative binomial", "poisson"),
+    "count": ("hurdle", "negative binomial", "poisson"),
 }
 FEW_LEVELS = 3  # derived: three ordered levels have two free shares either way
 

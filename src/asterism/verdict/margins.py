@@ -268,15 +268,11 @@ class _Counts:
 
     @classmethod
     def of(cls, values: _Values, fitted: _Fitted) -> _Counts:
-        """Counts with a point at 0 or without, whichever is clearly better."""
+        """Counts with a point at 0 or without, one column either way: groups may have zeros of their own."""
         histogram = values.histogram
         normal = [normal_cost(histogram, form.form, mixtures, form.extra) for form, mixtures in fitted]
-        whole, pointed = count_cost(histogram), pointed_cost(histogram)
-        zeros = float(histogram[0] / histogram.sum())
-        point = zeros >= LEAST_SHARE and pointed + MARGIN < whole
-        cost = min(whole, pointed)
-        form = Form("count", 1.0, point=0.0, share=zeros) if point else Form("count")
-        return cls(form, normal[0] - cost, min(normal) - cost)
+        cost = min(count_cost(histogram), pointed_cost(histogram))
+        return cls(Form("count"), normal[0] - cost, min(normal) - cost)
 
 
 def _whole_numbers(several: list[_Values], fitted: list[_Fitted]) -> list[Form]:

@@ -47,7 +47,6 @@ KEPT = 2  # convention: structures that are searched thoroughly
 PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
 STEPS = 40  # convention: EM steps on all rows, where the sample has led near the end
 OWN_VALUES = 0.5  # convention: of the distinct rows, a number that has so many values makes each row its own
-LEAST_EVIDENCE = 2.5  # derived: a normal deviate that chance reaches in 0.6% of tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +87,8 @@ def decide_mixed(rows: climb.Rows, ks: Sequence[int] | None = None) -> MixedDeci
     cells = fit_path(rows.source, {name: families[name] for name in leading[:KEPT]}, tried, patience=patience)
     at = {k: _best(cells, k) for k in sorted({cell.k for cell in cells.values()})}
     top = min(at, key=lambda k: at[k].bic)
-    steps = () if len(wanted) == 1 else tuple(climb.climb(rows, at, top, LEAST_EVIDENCE))
-    found, group_of = climb.answer(steps, top, LEAST_EVIDENCE)
+    steps = () if len(wanted) == 1 else tuple(climb.climb(rows, at, top))
+    found, group_of = climb.answer(steps, top)
     k = min((k for k in at if k in wanted), key=lambda k: (abs(k - found), k), default=max(at))
     if k != found or group_of is None:
         cell, group_of = at[k], np.arange(k)

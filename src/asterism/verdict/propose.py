@@ -140,7 +140,7 @@ def _by_mixtures(field: Field) -> Iterator[Proposal]:
     for cell, shares in several:
         yield _proposed(cell.mixture, shares, np.arange(cell.k))
     for cell, shares in several[:MERGED_MIXTURES]:
-        for group_of in _brought_together(shares, field.near.weights):
+        for group_of in brought_together(shares, field.near.weights):
             yield _proposed(cell.mixture, shares, group_of)
 
 
@@ -155,14 +155,19 @@ def _proposed(mixture: Mixture, shares: Array, group_of: Index) -> Proposal:
     return Proposal("mixture", ordered, mixture, names[group_of])
 
 
-def _brought_together(shares: Array, weights: Array) -> Iterator[Index]:
-    """Components of one mixture joined one after another, those first that share most rows."""
+def brought_together(shares: Array, weights: Array, least_shared: float = 0.0) -> Iterator[Index]:
+    """Components of one mixture joined one after another, those first that share most rows; two groups in the end.
+
+    ``least_shared``  a pair that shares less of the smaller one's rows is not joined
+    """
     group_of = np.arange(shares.shape[1])
     shares = shares.copy()
     while shares.shape[1] > 2:
         mass = weights @ shares
         shared = (shares * weights[:, None]).T @ shares / np.minimum.outer(mass, mass).clip(1e-300)
         np.fill_diagonal(shared, -1.0)
+        if shared.max() < least_shared:
+            return
         a, b = sorted(divmod(int(shared.argmax()), len(mass)))
         shares[:, a] += shares[:, b]
         shares = np.delete(shares, b, axis=1)
