@@ -9,9 +9,18 @@ from scipy.stats import kstest, norm
 from asterism.data.columns import Column
 from asterism.data.margins import Form, Margins
 from asterism.methods.path import fit_path
-from asterism.verdict.climb import LEAST_SPREAD, Rows, Step, _evidence, answer, step_from
+from asterism.verdict.climb import (
+    ANY_GROUPS,
+    LEAST_SPREAD,
+    Rows,
+    Step,
+    _evidence,
+    answer,
+    asked_for,
+    step_from,
+)
 from asterism.verdict.kinds import product_of
-from asterism.verdict.mixed import LEAST_EVIDENCE, decide_mixed
+from asterism.verdict.mixed import decide_mixed
 
 
 def rows_of(columns, cells, forms=None):
@@ -62,7 +71,7 @@ def evidence_for_two(rows, kinds):
     family = product_of(rows.columns, kinds, "VVI")
     cells = fit_path(rows.source, {"VVI": family}, [1, 2], patience=None, passes=0)
     shares = np.ones((len(rows.cells), 1))
-    return step_from(rows, shares, (cells["VVI", 1], cells["VVI", 2]), LEAST_EVIDENCE)
+    return step_from(rows, shares, (cells["VVI", 1], cells["VVI", 2]))
 
 
 # --- the deviate ------------------------------------------------------------------------------------------------
@@ -103,9 +112,18 @@ def test_gains_that_hardly_differ_leave_the_chance_of_a_likelihood():
 
 def test_the_answer_is_the_least_number_without_evidence_for_more():
     steps = [Step(1, 5, 6.0, 0.3, 0.1), Step(2, 5, 1.0, 0.1, 0.9)]
-    assert answer(steps, 5, LEAST_EVIDENCE)[0] == 2
-    assert answer(steps[:1], 5, LEAST_EVIDENCE)[0] == 5
-    assert answer([], 3, LEAST_EVIDENCE)[0] == 3
+    assert answer(steps, 5) == (2, None)
+    assert answer(steps[:1], 5) == (5, None)
+    assert answer([], 3) == (3, None)
+
+
+def test_that_there_are_groups_takes_more_evidence_than_how_many():
+    assert norm.sf([asked_for(1), asked_for(2), asked_for(3)]) == pytest.approx(
+        [0.0062, 0.05, 0.05], rel=0.01
+    )
+    between = (asked_for(1) + asked_for(2)) / 2
+    assert Step(1, 5, between, 0.3, 0.1).is_last
+    assert not Step(2, 5, between, 0.3, 0.1).is_last
 
 
 # --- tables -----------------------------------------------------------------------------------------------------
@@ -116,7 +134,7 @@ def test_evidence_is_about_normal_where_there_is_one_group():
     assert abs(found.mean()) < 0.6
     assert 0.5 < found.std() < 1.6
     assert found.max() < 4
-    assert np.count_nonzero(found > LEAST_EVIDENCE) <= 2
+    assert np.count_nonzero(found > ANY_GROUPS) <= 2
 
 
 def test_one_trait_behind_eight_answers_is_one_group():
@@ -129,7 +147,7 @@ def test_one_trait_behind_eight_answers_is_one_group():
 def test_two_clear_classes_are_two_groups(seed):
     decision = decide_mixed(survey_of_two_classes(seed))
     assert decision.found == 2
-    assert decision.steps[0].evidence > LEAST_EVIDENCE
+    assert decision.steps[0].evidence > ANY_GROUPS
 
 
 def test_holes_of_a_table_are_holes_of_the_drawn_ones():

@@ -34,6 +34,7 @@ DRAWN = {
     "ordinal": ("ordinal", lambda rng: np.clip(np.rint(rng.normal(2.6, 1.0, N)), 0, 4)),
     "poisson": ("count", lambda rng: rng.poisson(4, N)),
     "negative binomial": ("count", lambda rng: rng.negative_binomial(2, 0.3, N)),
+    "hurdle": ("count", lambda rng: np.where(rng.random(N) < 0.4, 0, 1 + rng.poisson(5, N))),
 }
 
 
