@@ -50,6 +50,9 @@ from asterism.verdict.propose import brought_together
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 ANY_GROUPS, MORE_GROUPS = 2.5, 1.645  # derived: evidence that chance gives in 0.6% of tables, and in 5%
+MOST_EXPLAINED = (
+    0.9  # convention: of what groups win, by dependence alone; no population is quite normal inside
+)
 LEAST_SHARED = 0.05  # convention: of a component's rows, to be brought together with another; at most 1/2
 DRAWN_TABLES = 12  # convention: of each kind of dependence
 FIRST_TABLES, CLEAR, HOPELESS = (
@@ -77,8 +80,8 @@ class Step:
 
     @property
     def is_last(self) -> bool:
-        """Whether the rows do not ask for more groups."""
-        return self.evidence < asked_for(self.k)
+        """Whether rows do not ask for more groups; in long tables any dependence differs a little from the null."""
+        return self.evidence < asked_for(self.k) or (self.k == 1 and self.explained > MOST_EXPLAINED)
 
 
 def asked_for(k: int) -> float:

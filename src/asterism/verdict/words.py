@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from asterism.verdict.confidence import how_sure
 from asterism.verdict.decide import Decision
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def tell_mixed(decision: MixedDecision, *, picks: dict[str, int | None], sampled
     """The decision on rows with columns of several kinds."""
     found, k = decision.found, decision.k
     reasons = [_dependence(decision), *_agreement(picks, found), _sampled(sampled)]
-    confidence = FAMILY_RIGHT
+    confidence = how_sure(decision)
     if k != found:
         confidence = min(confidence, NOT_ALLOWED)
     return Verdict(k, found, round(confidence, 2), tuple(filter(None, reasons)))
