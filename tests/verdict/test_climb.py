@@ -126,6 +126,12 @@ def test_that_there_are_groups_takes_more_evidence_than_how_many():
     assert not Step(2, 5, between, 0.3, 0.1).is_last
 
 
+def test_groups_that_dependence_explains_but_for_a_little_are_none():
+    assert Step(1, 5, 9.0, 0.3, 0.95).is_last
+    assert not Step(1, 5, 9.0, 0.3, 0.5).is_last
+    assert not Step(2, 5, 9.0, 0.3, 0.95).is_last
+
+
 # --- tables -----------------------------------------------------------------------------------------------------
 
 
