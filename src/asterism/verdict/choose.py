@@ -188,7 +188,8 @@ def choose_in_view(source: Source, view: View, question: Question) -> Choice:
         view, seen = rare.view, rare.view.of(source)
     shown = allowed or list(range(1, min(max(SHOWN, k + 2), _most(drawn)) + 1))
     table, picks = measured(rows, decision.field.cells, decision.field.best, replace(question, ks=shown))
-    verdict = tell(decision, walk=walk, picks=picks, sampled=None if drawn.whole else len(drawn.x))
+    sampled = None if drawn.whole else len(drawn.x)
+    verdict = tell(decision, walk=walk, picks=picks, sampled=sampled, columns=source.n_columns)
     verdict = with_rare(verdict, rare.sizes, decision.k - len(rare.gone))
     if question.model == "kmeans":
         fitted: Any = fit_kmeans(seen, k, n_init=5, seed=question.seed)

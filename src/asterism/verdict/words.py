@@ -24,6 +24,7 @@ WORDS = {
 CANNOT_SAY_ONE = ("silhouette", "stability")
 WALK = 0.85  # measured: docs/decisions/020
 FAMILY_RIGHT = 0.75  # measured, as above: of families without places, how often ICL's number is right
+FAR_APART = 3.0  # convention: from there on it is said
 NOT_ALLOWED = 0.5  # convention: the confidence of a number that is only the nearest of those allowed
 
 
@@ -64,8 +65,10 @@ class Verdict:
         return f"{head} (confidence {self.confidence:.0%}). " + " ".join(self.reasons)
 
 
-def tell(decision: Decision, *, walk: bool, picks: dict[str, int | None], sampled: int | None) -> Verdict:
-    """The decision on rows of numbers."""
+def tell(
+    decision: Decision, *, walk: bool, picks: dict[str, int | None], sampled: int | None, columns: int
+) -> Verdict:
+    """The decision on rows of numbers; ``columns`` of the table."""
     found = 1 if walk else decision.found
     other = None if walk or decision.other is None else decision.other.k
     reasons = [
@@ -73,6 +76,7 @@ def tell(decision: Decision, *, walk: bool, picks: dict[str, int | None], sample
         _otherwise(found, other),
         *_agreement(picks, found),
         _sampled(sampled),
+        _unseen(float(decision.seen.weights.sum()), columns) if found == 1 and not walk else "",
     ]
     confidence = WALK if walk else decision.confidence
     if decision.k != found:
@@ -164,6 +168,33 @@ def _because(decision: Decision, walk: bool) -> str:
         "tables without groups."
         if clear
         else "some of them touch or overlap, and are told apart by place and shape rather than by a valley."
+    )
+
+
+def nearest_seen(rows: float, columns: int) -> float:
+    """Standard deviations that two groups of equal size must be apart to be seen in so many rows.
+
+    Nearer than 2 they have no valley between them. Of d columns of noise in n rows the direction with most spread has
+    (1 + sqrt(d / n))^2; two groups a apart have 1 + a^2 / 4 along the line between them, and must have more.
+
+    >>> round(nearest_seen(20, 200), 1), nearest_seen(100_000, 2)
+    (8.1, 2.0)
+
+    References
+    ----------
+    1. Baik, Ben Arous, Peche (2005), Phase transition of the largest eigenvalue for nonnull complex sample covariance
+       matrices. Annals of Probability 33:1643-1697.
+    """
+    return max(2.0, 2.0 * float(np.sqrt((1.0 + np.sqrt(columns / rows)) ** 2 - 1.0)))
+
+
+def _unseen(rows: float, columns: int) -> str:
+    apart = nearest_seen(rows, columns)
+    if apart < FAR_APART:
+        return ""
+    return (
+        f"{rows:.0f} rows of {columns} columns show two groups of equal size only where they are more than "
+        f"{apart:.1f} standard deviations apart: nearer ones would have been missed."
     )
 
 
