@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 SIGNS = ("always", "single", "for more", "against more", "lead of the number", "certainty")
-COEFFICIENTS = np.zeros(len(SIGNS))
+COEFFICIENTS = np.array([-2.2, 3.74, 0.38, 0.45, 1.05, 1.3])  # measured: bench/train_confidence, 162 tables
 MOST = 3.0  # convention: standard deviations beyond which evidence says no more
 LEAST, HIGHEST = 0.05, 0.99  # convention: nothing is impossible, and nothing sure
 
