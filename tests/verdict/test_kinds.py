@@ -89,6 +89,13 @@ def test_weights_count_as_copies():
     assert weighted == copied
 
 
+def test_rows_without_weight_say_nothing():
+    rng = np.random.default_rng(6)
+    cells = np.concatenate([rng.poisson(4, 400), rng.choice([0, 30], 200)]).astype(float)[:, None]
+    weights = np.repeat([1.0, 0.0], [400, 200])
+    assert kinds_by_evidence([COLUMNS["count"]], cells, weights, np.ones((600, 1))) == ("poisson",)
+
+
 def test_missing_cells_say_nothing():
     rng = np.random.default_rng(7)
     cells = np.clip(np.rint(rng.normal(2.6, 1.0, N)), 0, 4)
