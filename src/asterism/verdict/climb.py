@@ -31,7 +31,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtr
 
 from asterism.data.block import Block, block_of
 from asterism.data.columns import Column
@@ -196,7 +196,8 @@ def _evidence(gain: float, about: float, gains: Array, others: Array) -> tuple[f
     spread = float(np.sqrt(((gains - design @ coefficients) ** 2).sum() / freedom))
     leverage = float(np.linalg.pinv(design.T @ design)[0, 0])
     deviate = (gain - coefficients[0]) / (max(spread, LEAST_SPREAD) * np.sqrt(1.0 + leverage))
-    return float(norm.isf(max(t.sf(deviate, freedom), 1e-300))), float(coefficients[0])
+    chance = max(float(stdtr(freedom, -deviate)), 1e-300)  # of Student's distribution beyond the deviate
+    return float(-ndtri(chance)), float(coefficients[0])
 
 
 # --- drawn tables -----------------------------------------------------------------------------------------------

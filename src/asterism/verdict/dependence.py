@@ -29,8 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
-from scipy.special import eval_hermitenorm, gammaln, ndtri
-from scipy.stats import chi2
+from scipy.special import chdtri, eval_hermitenorm, gammaln, ndtri
 
 from asterism.data.columns import Column
 from asterism.data.margins import Form, Margins
@@ -322,7 +321,7 @@ def _relatives(columns: Sequence[Column], rows: Array, weights: Array) -> tuple[
     for pair, table in tables.items():
         used = [max(int((table.sum(axis=axis) > 0).sum()) - 1, 1) for axis in (0, 1)]
         information = _information(table)
-        if 2.0 * information > chi2.ppf(RELATED, used[0] * used[1]):
+        if 2.0 * information > chdtri(used[0] * used[1], 1.0 - RELATED):
             told[pair] = information
     parent = {j: j for pair in tables for j in pair}
 

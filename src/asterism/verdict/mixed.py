@@ -100,6 +100,8 @@ def decide_mixed(rows: climb.Rows, ks: Sequence[int] | None = None) -> MixedDeci
 def _kinds(rows: climb.Rows, ks: Sequence[int]) -> Kinds:
     """By the shares of the best mixture that assumes little or much of all columns."""
     drafts = {"least": least_assumed(rows.columns), "most": most_assumed(rows.columns)}
+    if drafts["least"] == drafts["most"]:
+        return drafts["most"]
     families = {name: product_of(rows.columns, kinds, "VVI") for name, kinds in drafts.items()}
     cells = fit_path(rows.source, families, ks, patience=PATIENCE, passes=0)
     best = min(cells.values(), key=lambda cell: cell.bic)

@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
-from scipy.stats import yeojohnson, yeojohnson_llf
 
 Array = NDArray[np.float64]
 POWERS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)  # convention
@@ -50,6 +49,8 @@ def cost_of_one_group(rows: Array, weights: Array) -> float:
 
 def _straightened(rows: Array, share: Array) -> tuple[Array, float, int]:
     """Columns made as normal as a power can, the mean log of how much that stretches, and how many powers."""
+    from scipy.stats import yeojohnson, yeojohnson_llf  # half a second, which only tables of numbers need
+
     out, stretched, used = np.array(rows), 0.0, 0
     for j, column in enumerate(rows.T):
         power = float(np.clip(yeojohnson(column)[1], -2.0, 4.0))
