@@ -61,7 +61,7 @@ FIRST_TABLES, CLEAR, HOPELESS = (
     0.2,
 )  # convention: so many are enough where evidence is clear either way
 ROWS = 800  # convention: of a drawn table at the most
-STEPS, TOL = 40, 3e-5  # convention: of EM on a drawn table
+STEPS, TOL = 30, 3e-5  # convention: of EM on a drawn table
 LEAST_SPREAD = (
     0.5  # derived: nats; the log of a likelihood ratio varies by about that much even if it is all chance
 )

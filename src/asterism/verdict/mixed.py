@@ -43,6 +43,7 @@ SAMPLE = 2000  # convention: rows that structures are compared on
 USUAL_K = range(1, 21)  # convention: numbers tried where none are given, up to where BIC likes them less
 Array = NDArray[np.float64]
 STRUCTURES = ("EEI", "VVI", "EEE", "VVV")
+PASSES = 2  # convention: up and down
 KEPT = 2  # convention: structures that are searched thoroughly
 PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
 STEPS = 40  # convention: EM steps on all rows, where the sample has led near the end
@@ -84,7 +85,13 @@ def decide_mixed(rows: climb.Rows, ks: Sequence[int] | None = None) -> MixedDeci
     patience = (
         None if ks is not None and 1 not in wanted else PATIENCE
     )  # numbers that were asked for must be there
-    cells = fit_path(rows.source, {name: families[name] for name in leading[:KEPT]}, tried, patience=patience)
+    cells = fit_path(
+        rows.source,
+        {name: families[name] for name in leading[:KEPT]},
+        tried,
+        patience=patience,
+        passes=PASSES,
+    )
     at = {k: _best(cells, k) for k in sorted({cell.k for cell in cells.values()})}
     top = min(at, key=lambda k: at[k].bic)
     steps = () if len(wanted) == 1 else tuple(climb.climb(rows, at, top))
