@@ -55,11 +55,8 @@ MOST_EXPLAINED = (
 )
 LEAST_SHARED = 0.05  # convention: of a component's rows, to be brought together with another; at most 1/2
 DRAWN_TABLES = 12  # convention: of each kind of dependence
-FIRST_TABLES, CLEAR, HOPELESS = (
-    6,
-    1.5,
-    0.2,
-)  # convention: so many are enough where evidence is clear either way
+FIRST_TABLES = 6  # convention: so many are enough where evidence is clear:
+CLEAR, HOPELESS = 1.5, 0.2  # convention: in what is asked, above and below
 ROWS = 800  # convention: of a drawn table at the most
 STEPS, TOL = 30, 3e-5  # convention: of EM on a drawn table
 LEAST_SPREAD = (

@@ -79,18 +79,12 @@ def decide_mixed(rows: climb.Rows, ks: Sequence[int] | None = None) -> MixedDeci
     structures = STRUCTURES if "normal" in kinds else STRUCTURES[:1]
     families = {name: product_of(columns, kinds, name) for name in structures}
     quick = fit_path(rows.source, families, tried, patience=PATIENCE, passes=0)
-    leading = list(
-        dict.fromkeys(cell.structure for cell in sorted(quick.values(), key=lambda cell: cell.bic))
-    )
-    patience = (
-        None if ks is not None and 1 not in wanted else PATIENCE
-    )  # numbers that were asked for must be there
+    best = sorted(quick.values(), key=lambda cell: cell.bic)
+    leading = list(dict.fromkeys(cell.structure for cell in best))[:KEPT]
+    asked = ks is not None and 1 not in wanted  # numbers that were asked for must be there
+    patience = None if asked else PATIENCE
     cells = fit_path(
-        rows.source,
-        {name: families[name] for name in leading[:KEPT]},
-        tried,
-        patience=patience,
-        passes=PASSES,
+        rows.source, {name: families[name] for name in leading}, tried, patience=patience, passes=PASSES
     )
     at = {k: _best(cells, k) for k in sorted({cell.k for cell in cells.values()})}
     top = min(at, key=lambda k: at[k].bic)
