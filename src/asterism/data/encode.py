@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Matrix, Vector
 from asterism.data.columns import NUMBERS, Column
-from asterism.data.source import Piece, Source
+from asterism.data.source import Piece, Source, part_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,11 +127,8 @@ class EncodedSource(Source):
 
     def part(self, first: int, last: int) -> Source:
         """The part of the table that holds these blocks, and the encoding."""
-        stop = min(last * self.block_rows, self.n_rows)
-        inner = self.source.block_rows  # the table's blocks are not ours
-        part = EncodedSource(
-            self.source.part(first * self.block_rows // inner, -(-stop // inner)), self.encoding
-        )
+        inner, stop = part_within(self, self.source, first, last)
+        part = EncodedSource(inner, self.encoding)
         part.n_rows = stop
         return part
 

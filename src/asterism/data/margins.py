@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Matrix, Vector
 from asterism.data.columns import Column, unique_names
-from asterism.data.source import Piece, Source
+from asterism.data.source import Piece, Source, part_within
 from asterism.errors import ModelFileError
 
 FormKind = Literal["plain", "log", "root", "asinh", "count"]
@@ -289,10 +289,7 @@ class MarginSource(Source):
 
     def part(self, first: int, last: int) -> Source:
         """The part of the table that holds these blocks, and the margins."""
-        stop = min(last * self.block_rows, self.n_rows)
-        inner = self.source.block_rows  # the table's blocks are not ours
-        part = MarginSource(
-            self.source.part(first * self.block_rows // inner, -(-stop // inner)), self.margins
-        )
+        inner, stop = part_within(self, self.source, first, last)
+        part = MarginSource(inner, self.margins)
         part.n_rows = stop
         return part

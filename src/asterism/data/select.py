@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from asterism.data.columns import Column
-from asterism.data.source import Piece, Source
+from asterism.data.source import Piece, Source, part_within
 
 
 class SelectedColumns(Source):
@@ -34,10 +34,7 @@ class SelectedColumns(Source):
 
     def part(self, first: int, last: int) -> Source:
         """The same of the inner source's part that holds these blocks."""
-        stop = min(last * self.block_rows, self.n_rows)
-        inner = self.inner.block_rows  # the table's blocks are not ours
-        part = SelectedColumns(
-            self.inner.part(first * self.block_rows // inner, -(-stop // inner)), self.aside
-        )
+        inner, stop = part_within(self, self.inner, first, last)
+        part = SelectedColumns(inner, self.aside)
         part.n_rows = stop
         return part

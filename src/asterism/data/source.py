@@ -86,6 +86,16 @@ def _joined(pieces: list[Piece], start: int) -> Block:
     return block_of(rows, np.concatenate([p[1] for p in pieces if p[1] is not None]), start)
 
 
+def part_within(outer: Source, inner: Source, first: int, last: int) -> tuple[Source, int]:
+    """The part of a source that holds these blocks of another one of the same rows, and where those end.
+
+    Their blocks may differ in size: a wider table has shorter ones.
+    """
+    stop = min(last * outer.block_rows, outer.n_rows)
+    size = inner.block_rows
+    return inner.part(first * outer.block_rows // size, -(-stop // size)), stop
+
+
 class ArraySource(Source):
     """A NumPy array (float or integer, C or F order, read-only, memory-mapped): never copied whole.
 
