@@ -316,3 +316,12 @@ def test_single_precision_gives_the_same_groups():
     double, single = asterism.find(rows), asterism.find(rows.astype(np.float32))
     assert single.model.view.margins is not None
     assert adjusted_rand_score(double.labels, single.labels) > 0.99
+
+
+def test_a_column_that_the_user_calls_counts_is_seen_by_its_root_where_counts_are_large() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"grams": rng.poisson(4000, 120), "legs": rng.poisson(4, 120)})
+    finding = asterism.find(table, kinds={"grams": "count", "legs": "count"})
+    assert [form.kind for form in finding.model.view.margins.forms] == ["root", "plain"]
+    assert "square root" in finding.columns[0].reason
+    assert finding.k == 1

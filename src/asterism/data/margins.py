@@ -174,7 +174,8 @@ class Margins:
         for column, form in zip(self.columns, self.forms, strict=True):
             if form.point is not None:
                 out.append(Column(f"{column.name} = {form.point:g}", "boolean", ("false", "true")))
-            out.append(replace(column, kind="count") if form.kind == "count" else column)
+            seen = "count" if form.kind == "count" else "numeric"
+            out.append(column if form.kind == "plain" else replace(column, kind=seen))  # type: ignore[arg-type]
         names = unique_names([column.name for column in out])
         return tuple(replace(column, name=name) for column, name in zip(out, names, strict=True))
 

@@ -93,7 +93,8 @@ def margins_of(source: Source, given: Collection[str] = (), *, numbers_only: boo
     columns = source.columns
     plain = Margins.plain(columns)
     numeric = [j for j, column in enumerate(columns) if column.kind == "numeric"]
-    if not numeric or len(columns) > MOST_COLUMNS:
+    counts = [j for j, column in enumerate(columns) if column.kind == "count"]
+    if not numeric + counts or len(columns) > MOST_COLUMNS:
         return plain
     drawn = draw(source, COMPARED_ROWS, SAMPLE_SEED)
     weights = drawn.weights / drawn.weights.mean()
@@ -104,6 +105,10 @@ def margins_of(source: Source, given: Collection[str] = (), *, numbers_only: boo
         if values is not None:
             some[j] = values
     forms = dict(zip(some, _forms(list(some.values())), strict=True))
+    large = [j for j in counts if np.nanmax(drawn.x[:, j], initial=0.0) > MOST_COUNT]
+    forms |= dict.fromkeys(
+        large, Form("root")
+    )  # no histogram: their variance goes with their mean all the same
     return Margins(columns, tuple(forms.get(j, Form()) for j in range(len(columns))))
 
 
