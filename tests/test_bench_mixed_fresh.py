@@ -11,20 +11,8 @@ from scipy import stats
 from scipy.special import softmax
 
 pytest.importorskip("bench")
-from bench.mixed_fresh_draft import (
-    FreshDraft,
-    bounded,
-    chance,
-    counts_over,
-    gamma,
-    line,
-    log_normal,
-    normal,
-    peaked,
-    skewed,
-    tails,
-    weibull,
-)
+from bench import mixed_makers as of
+from bench.mixed_fresh_draft import FreshDraft
 from bench.mixed_fresh_parts import Copula, Given, Pair, Recorded, SharedTotal, Shares
 from bench.mixed_parts import Margin
 from bench.mixed_tables import recipes
@@ -107,14 +95,14 @@ def test_percentages_of_a_whole_are_dirichlet() -> None:
 @pytest.mark.parametrize(
     "maker",
     [
-        normal(5, 2),
-        log_normal(5, 0.3),
-        weibull(5, 2),
-        gamma(5, 4),
-        tails(5, 2, 4),
-        skewed(5, 2),
-        peaked(5, 2),
-        bounded(0.6, 8),
+        of.normal(5, 2),
+        of.log_normal(5, 0.3),
+        of.weibull(5, 2),
+        of.gamma(5, 4),
+        of.tails(5, 2, 4),
+        of.skewed(5, 2),
+        of.peaked(5, 2),
+        of.bounded(0.6, 8),
     ],
 )
 def test_a_maker_moves_its_distribution_by_about_standard_deviations(maker) -> None:
@@ -125,10 +113,12 @@ def test_a_maker_moves_its_distribution_by_about_standard_deviations(maker) -> N
 
 def test_a_column_without_a_gap_says_nothing_of_the_group() -> None:
     t = FreshDraft(np.random.default_rng(0), (3, 3))
-    children = {"n": counts_over(0.1, 0.0), "c": chance(0, 0.1, 10, 0.0), "y": line(1, 2, 1, 0.0)}
-    t.number("x", gamma(10, 2), 0.0, children=children).number("z", normal(5, 2), 0.0, step=1, limits=(0, 9))
+    children = {"n": of.counts_over(0.1, 0.0), "c": of.chance(0, 0.1, 10, 0.0), "y": of.line(1, 2, 1, 0.0)}
+    t.number("x", of.gamma(10, 2), 0.0, children=children).number(
+        "z", of.normal(5, 2), 0.0, step=1, limits=(0, 9)
+    )
     t.binomial(["of_9"], 9, 0.4, 0.0).months("month", 0.0).related(
-        {"u": normal(0, 1), "v": gamma(2, 2)}, 0.0, (0.3, 0.3)
+        {"u": of.normal(0, 1), "v": of.gamma(2, 2)}, 0.0, (0.3, 0.3)
     )
     t.pair(("p", ["no", "yes"]), ("q", ["a", "b", "c"]), 0.0, 1.0)
     for part in t.parts:
@@ -138,7 +128,7 @@ def test_a_column_without_a_gap_says_nothing_of_the_group() -> None:
 
 def test_columns_that_others_depend_on_are_never_missing() -> None:
     t = FreshDraft(np.random.default_rng(0), (2, 2), (500, 500))
-    t.number("x", gamma(10, 2), 3.0, children={"n": counts_over(0.1, 2.0)}).shared(["a", "b"], 9, 1.0)
+    t.number("x", of.gamma(10, 2), 3.0, children={"n": of.counts_over(0.1, 2.0)}).shared(["a", "b"], 9, 1.0)
     frame = t.yes_no(["c"], 1.0).missing(0.2).table().frame
     assert not frame[["x", "a", "b"]].isna().any().any()
     assert 0.1 < frame["n"].isna().mean() < 0.3
@@ -147,9 +137,9 @@ def test_columns_that_others_depend_on_are_never_missing() -> None:
 
 def test_probabilities_of_groups_by_all_parts_together_are_frequencies() -> None:
     t = FreshDraft(np.random.default_rng(5), (3, 3))
-    children = {"n": counts_over(0.1, 1.0), "c": chance(0, 0.1, 10, 1.0), "y": line(1, 2, 1, 1.0)}
-    t.number("x", gamma(10, 2), 0.8, children=children).number("z", normal(5, 2), 0.8, 1, (0, 9))
-    t.related({"u": skewed(0, 1), "v": bounded(0.4, 6)}, 0.8, (0.2, 0.7)).months("month", 0.5)
+    children = {"n": of.counts_over(0.1, 1.0), "c": of.chance(0, 0.1, 10, 1.0), "y": of.line(1, 2, 1, 1.0)}
+    t.number("x", of.gamma(10, 2), 0.8, children=children).number("z", of.normal(5, 2), 0.8, 1, (0, 9))
+    t.related({"u": of.skewed(0, 1), "v": of.bounded(0.4, 6)}, 0.8, (0.2, 0.7)).months("month", 0.5)
     t.pair(("p", ["no", "yes"]), ("q", ["a", "b", "c"]), 0.5, 1.0).shared(["d", "e", "f"], 8, 0.5)
     t.percentages(["g", "h", "i"], 0.5).binomial(["of_9"], 9, 0.4, 0.8)
     groups = t.rng.choice(3, 20_000, p=t.shares)
