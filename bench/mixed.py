@@ -17,7 +17,7 @@ from bench.choose_answers import FIND, Kept, answers
 from bench.choose_score import alarms, rand, sure_and_right
 from bench.harness import Contestant, Result, Turn
 from bench.mixed_answers import CONTESTANTS, SEEDS, ask, present, tables_of
-from bench.mixed_tables import KINDS, MixedTable
+from bench.mixed_tables import HALVES, KINDS, MixedTable
 from bench.report import Bar, Report, Session, Size
 
 TINY = ("counts, Poisson", "none: incomes alone")
@@ -98,13 +98,13 @@ def facts(found: score.Scored, name: str) -> dict[str, float]:
     }
     if name == FIND:
         generated = [mark for mark in marks if mark.kind != "measured"]
-        fresh = [mark for mark in generated if mark.half == "fresh"] or generated
-        sure, correct = sure_and_right(fresh)
+        newest = [mark for mark in generated if mark.half == HALVES[-1]] or generated
+        sure, correct = sure_and_right(newest)
         worst = score.worst_measured(found)
         values |= {
-            "calibration error": score.calibration_error(fresh),
+            "calibration error": score.calibration_error(newest),
             "sure and right": correct / sure if sure else None,
-            "values": float(score.different_confidences(fresh)),
+            "values": float(score.different_confidences(newest)),
             "measured loss": worst[0] if worst else None,
         }
     return {key: value for key, value in values.items() if value is not None}

@@ -2,7 +2,7 @@
 
     python -m bench.mixed_answers --keep answers --only ours --seeds 1-3 --minutes 8    # until none is missing
     python -m bench.mixed_answers --keep answers --only peers --part 1/2
-    python -m bench.mixed_answers --keep answers --only ours --table survey --kind groups --half fresh
+    python -m bench.mixed_answers --keep answers --only ours --table survey --kind groups --half newer
     python -m bench.mixed_answers --keep answers --score --seeds 1-3                    # scores of what is there
 
 ``answers`` is a folder with a file of JSON lines for each contestant (``choose_answers.Kept``): an answer belongs to
@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from bench import mixed_peers as peers
 from bench.choose_answers import FIND, Answer, Kept, answers, counted, processor_seconds
-from bench.mixed_tables import KINDS, MixedTable, all_tables
+from bench.mixed_tables import HALVES, KINDS, MixedTable, all_tables
 
 SEEDS = tuple(range(1, 21))
 
@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="WORDS", help="ours, peers, or words in a name")
     parser.add_argument("--table", default="", metavar="WORDS", help="tables with these words in their names")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only these kinds of tables")
-    parser.add_argument("--half", default="", choices=("", "older", "fresh"), help="of the generated tables")
+    parser.add_argument("--half", default="", choices=("", *HALVES), help="of the generated tables")
     parser.add_argument("--seeds", default="1,2,3", help="of the generated tables: 1,2,5 or 1-20")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start no table after so many")
     parser.add_argument("--part", default="1/1", metavar="I/N", help="every N-th table from the I-th on")

@@ -13,7 +13,7 @@ import numpy as np
 
 from bench.choose_answers import FIND, Answer, Kept
 from bench.choose_score import SURE, Mark, alarms, marked, rand, right, sure_and_right
-from bench.mixed_tables import MixedTable
+from bench.mixed_tables import HALVES, MixedTable
 
 ORACLE = "oracle"
 BINS = 10  # convention: of the reliability table
@@ -115,10 +115,9 @@ def worst_measured(found: Scored) -> tuple[float, str] | None:
 def described(found: Scored) -> list[str]:
     """Everything as lines."""
     marks = {name: of for name, of in found.marks.items() if of}
-    halves = sorted(
-        {mark.half for of in marks.values() for mark in of if mark.kind != "measured"}, reverse=True
-    )
-    columns = ["groups", *[f"{half} half" for half in halves], "measured"]
+    seen = {mark.half for of in marks.values() for mark in of if mark.kind != "measured"}
+    halves = [half for half in HALVES if half in seen]
+    columns = [*halves, "all", "measured"]
     heading = f"{'':26}" + "".join(f"{c:>12}" for c in columns)
 
     def line(name: str, cells: Sequence[float | None], form: str) -> str:
@@ -127,19 +126,17 @@ def described(found: Scored) -> list[str]:
     lines = ["mean adjusted Rand index, number of groups unknown (noise is one label)", heading]
     for name, of in marks.items():
         made = [mark for mark in of if mark.kind == "groups"]
-        cells = [rand(made), *[rand(made, half=h) for h in halves], rand(of, "measured")]
+        cells = [*[rand(made, half=h) for h in halves], rand(made), rand(of, "measured")]
         lines.append(line(name, cells, ".3f"))
     lines += ["", "as a share of the oracle's"]
     for name in marks:
         if name != ORACLE:
-            lines.append(
-                line(name, [of_oracle(found, name), *[of_oracle(found, name, h) for h in halves]], ".1%")
-            )
+            lines.append(line(name, [of_oracle(found, name, h) for h in (*halves, "")], ".1%"))
     lines += ["", "share with the right number of groups, of tables that have some"]
     for name, of in marks.items():
         if name != ORACLE:
             made = [mark for mark in of if mark.kind == "groups"]
-            cells = [right(made), *[right(made, half=h) for h in halves], right(of, "measured")]
+            cells = [*[right(made, half=h) for h in halves], right(made), right(of, "measured")]
             lines.append(line(name, cells, ".1%"))
     lines += [
         "",
@@ -147,7 +144,7 @@ def described(found: Scored) -> list[str]:
     ]
     for name, of in marks.items():
         if name != ORACLE:
-            cells = [alarms(of), *[alarms(of, h) for h in halves]]
+            cells = [*[alarms(of, h) for h in halves], alarms(of)]
             seconds = sum(mark.seconds for mark in of)
             lines.append(line(name, cells, ".1%") + f"{seconds:12.0f} s{found.missing[name]:10}")
     return [*lines, *_confidence(marks.get(FIND, []), halves), *_by_table(marks)]
@@ -157,7 +154,7 @@ def _confidence(marks: list[Mark], halves: Sequence[str]) -> list[str]:
     """How often the number of groups is right, by the confidence stated."""
     marks = [mark for mark in marks if mark.kind != "measured"]
     lines = []
-    for half in ("", *(halves if len(halves) > 1 else ())):
+    for half in (*(halves if len(halves) > 1 else ()), ""):
         mine = [mark for mark in marks if half in ("", mark.half)]
         if not mine:
             continue

@@ -3,8 +3,9 @@
 With groups, a table is a mixture whose parameters the seed draws, and the label of a row is the group it was drawn
 from. Where there are groups, parameters are drawn again until Bayes' rule, which knows them all, reaches an adjusted
 Rand index of ``LEAST_RAND`` and finds half of every group: what no method could find is not asked for. Without groups
-columns may depend on each other in any way that one population explains. Tables are of two halves: ``older`` ones
-were there while rules were sought, ``fresh`` ones (``bench/mixed_fresh.py``, if it is there) were written after.
+columns may depend on each other in any way that one population explains. Tables are of halves: ``older`` ones were
+there while rules were sought, ``fresh`` ones (``bench/mixed_fresh.py``) were written after and have been seen since,
+``newer`` ones (``bench/mixed_newer.py``) were written when those had been. Modules that are not there are left out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 from bench.choose_pieces import Labels, Rng
 
 KINDS = ("groups", "none", "measured")
+HALVES = ("older", "fresh", "newer")  # of generated tables, in the order in which they were written
 LEAST_RAND = 0.6  # convention: of Bayes' rule
 TRIES = 200
 
@@ -45,7 +47,7 @@ class MixedTable:
     kind: str  # one of KINDS
     frame: pd.DataFrame
     labels: Labels
-    half: str = "older"  # or "fresh"
+    half: str = "older"  # one of HALVES
     oracle: Labels | None = None  # labels by Bayes' rule with the true parameters; None: measured
     families: dict[str, str] = field(default_factory=dict)
 
@@ -97,7 +99,7 @@ def can_be_found(labels: Labels, oracle: Labels) -> bool:
     return bool(min(right) >= 0.5 and adjusted_rand_score(labels, oracle) >= LEAST_RAND)
 
 
-RECIPES: list[Recipe] = []  # bench/mixed_fresh.py registers its own
+RECIPES: list[Recipe] = []  # modules register their own
 
 
 def register(kind: str, draws: dict[str, Callable[[Rng], DrawnTable]], half: str = "older") -> None:
@@ -109,9 +111,9 @@ def register(kind: str, draws: dict[str, Callable[[Rng], DrawnTable]], half: str
 
 
 def recipes() -> list[Recipe]:
-    """Those of both halves."""
+    """Those of all halves."""
     for module in ("mixed_people", "mixed_things", "mixed_surveys", "mixed_hard", "mixed_none", "mixed_linked",
-                   "mixed_fresh"):  # fmt: skip
+                   "mixed_fresh", "mixed_newer"):  # fmt: skip
         if importlib.util.find_spec(f"bench.{module}") is not None:
             importlib.import_module(f"bench.{module}")
     return list(RECIPES)

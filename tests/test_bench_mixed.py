@@ -20,13 +20,14 @@ from bench import mixed_peers as peers
 from bench import mixed_score as score
 from bench.choose_answers import FIND, Answer, Kept, answers
 from bench.choose_score import Mark
+from bench.mixed import facts
 from bench.mixed_answers import CONTESTANTS, Contestant, ask, chosen, present, seeds_of
 from bench.mixed_draft import Draft
 from bench.mixed_linked import ORDERED
 from bench.mixed_measured import SETS, measured_tables
 from bench.mixed_none import linked, normal, shaped
 from bench.mixed_parts import Levels, Margin, Normals, Trait
-from bench.mixed_tables import LEAST_RAND, MixedTable, can_be_found, none, recipes, register
+from bench.mixed_tables import HALVES, LEAST_RAND, MixedTable, can_be_found, none, recipes, register
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = (1, 2)
@@ -39,9 +40,11 @@ def test_there_are_as_many_kinds_as_the_benchmark_promises_under_names_of_their_
     kinds = Counter(recipe.kind for recipe in recipes() if recipe.half == "older")
     assert kinds["groups"] >= 30
     assert kinds["none"] >= 25
-    fresh = Counter(recipe.kind for recipe in recipes() if recipe.half == "fresh")
-    assert fresh["groups"] >= 17
-    assert fresh["none"] >= 14
+    for half, groups, none_at_all in (("fresh", 17, 14), ("newer", 22, 20)):
+        kinds = Counter(recipe.kind for recipe in recipes() if recipe.half == half)
+        assert kinds["groups"] >= groups
+        assert kinds["none"] >= none_at_all
+    assert {recipe.half for recipe in recipes()} == set(HALVES)
     names = [recipe.name for recipe in recipes()]
     assert len(set(names)) == len(names)
     with pytest.raises(ValueError, match="there already"):
@@ -59,7 +62,7 @@ def test_a_table_has_rows_columns_and_groups_that_the_oracle_finds(recipe) -> No
         assert table.frame.columns.is_unique
         for name in table.frame:
             cells = table.frame[name].dropna()
-            assert len(cells) > 0.5 * n
+            assert len(cells) > (0.1 if table.families.get(name) == "asked if yes" else 0.5) * n
             assert cells.nunique() > 1
         sizes = np.bincount(table.labels)[1:]
         if recipe.kind == "none":
@@ -319,6 +322,36 @@ def test_scores_stand_beside_the_oracle_and_the_best_peer(tmp_path: Path) -> Non
     text = "\n".join(score.described(found))
     assert "one                                          1 of 1" in text
     assert f"{best:.3f}" in text
+
+
+def test_halves_stand_in_the_order_in_which_they_were_written_and_all_of_them_last(tmp_path: Path) -> None:
+    frame, labels = two_groups(20)
+    stated = {
+        "older": 1.0,
+        "fresh": 0.7,
+        "newer": 0.4,
+    }  # confidence; the newer half alone is answered wrongly
+    tables = [
+        MixedTable(f"of the {half} half", "groups", frame, labels, half, labels) for half in reversed(stated)
+    ]
+    for table in tables:
+        right = table.half != "newer"
+        found = labels if right else np.ones(len(labels), np.int64)
+        Kept(tmp_path).put(FIND, table, Answer(found, 2 if right else 1, 1.0, stated[table.half]))
+    scores = score.scored(Kept(tmp_path), [FIND], [tables])
+    lines = score.described(scores)
+    assert lines[1].split() == ["older", "fresh", "newer", "all", "measured"]
+    ours = next(line for line in lines if line.startswith(FIND))
+    assert ours[len(FIND) :].split() == ["1.000", "1.000", "0.000", "0.667"]
+    headings = [line.split(":")[0] for line in lines if line.startswith("confidence")]
+    assert headings == [
+        "confidence, older half",
+        "confidence, fresh half",
+        "confidence, newer half",
+        "confidence",
+    ]
+    assert facts(scores, FIND)["calibration error"] == pytest.approx(0.4)  # of the newer half alone
+    assert facts(scores, FIND)["values"] == 1.0
 
 
 def test_answers_are_kept_and_not_given_again(tmp_path: Path) -> None:
