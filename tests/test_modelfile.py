@@ -141,7 +141,7 @@ def test_missing_columns_are_refused_or_taken_as_missing(pets) -> None:
 
 def test_words_among_numbers_name_row_and_column(pets) -> None:
     _, model = pets
-    with pytest.raises(DataError, match="row 1, column 'kg'"):
+    with pytest.raises(DataError, match="row 2, column 'kg'"):
         model.assign(pd.DataFrame({"kg": ["4", "heavy"], "says": ["meow"] * 2, "cm": [25, 25]}))
 
 

@@ -31,7 +31,13 @@ class OutputExistsError(AsterismError, FileExistsError):
 
 
 class DataError(AsterismError, ValueError):
-    """The table cannot be used as it is; ``row`` (counted from 0) and ``column`` say where."""
+    """The table cannot be used as it is; ``row`` (an index, from 0) and ``column`` say where to a program.
+
+    To a person the message does: it counts rows from 1, and names the line of a text file (``place``).
+
+    >>> str(DataError("the weight is -2.", row=0, column="w"))
+    "row 1, column 'w': the weight is -2."
+    """
 
     exit_code = 3
 
@@ -40,9 +46,23 @@ class DataError(AsterismError, ValueError):
     ) -> None:
         self.row = row
         self.column = column
-        place = [f"row {row}"] if row is not None else []
-        place += [f"column {column!r}"] if column is not None else []
-        super().__init__(f"{', '.join(place)}: {what}" if place else what, remedy)
+        self.place: str | None = None  # of the row, as a person finds it: "line 10"; None: "row 9"
+        super().__init__(what, remedy)
+
+    def __str__(self) -> str:
+        place = [] if self.row is None else [self.place or row_name(self.row)]
+        place += [] if self.column is None else [f"column {self.column!r}"]
+        where = f"{', '.join(place)}: " if place else ""
+        return f"{where}{self.what} {self.remedy}".strip()
+
+
+def row_name(row: int) -> str:
+    """How messages call the row of this index: rows are counted from 1.
+
+    >>> row_name(8)
+    'row 9'
+    """
+    return f"row {row + 1}"
 
 
 class TooFewRowsError(DataError):

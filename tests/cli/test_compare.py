@@ -84,7 +84,7 @@ def test_what_is_wrong_is_told_with_its_exit_code(here) -> None:
         (["a.csv", "c.csv"], 2, "--reference-column"),
         (["a.csv", "c.csv", "--reference-column", "w"], 2, "has no column 'w'"),
         (["a.csv", "none.csv"], 3, "not there"),
-        (["a.csv", "--pairs", "j.csv"], 3, "row 0, column 'same'"),
+        (["a.csv", "--pairs", "j.csv"], 3, "row 1, column 'same'"),
     ]:
         result = compare(*words)
         assert result.exit_code == code, (words, result.stderr)

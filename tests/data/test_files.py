@@ -55,7 +55,7 @@ def test_a_late_word_among_numbers_is_named(write):
         read(path)
     assert (error.value.row, error.value.column) == (120_000, "x")
     assert "x=categorical" in error.value.remedy
-    with pytest.raises(DataError, match="row 120000, column 'x'"):
+    with pytest.raises(DataError, match="row 120001, column 'x'"):
         read(path, kinds={"x": "numeric"})
     assert read(path, ignore=["x"]).names == ("y",)
 
@@ -64,7 +64,7 @@ def test_few_numbers_and_words_are_categories(write):
     path = write("dependents,x\n" + "0,1.5\n1,2.5\n2,1.5\n3+,9.5\n" * 5)
     column = read(path).columns[0]
     assert (column.kind, column.levels) == ("categorical", ("0", "1", "2", "3+"))
-    assert "'3+' in row 3" in column.reason
+    assert "'3+' in row 4" in column.reason
 
 
 def test_codes_of_digits_and_letters_are_set_aside(write):
@@ -192,7 +192,7 @@ def test_a_byte_that_is_not_utf8_is_found_far_below(write):
 @pytest.mark.parametrize(("bad", "cells"), [("9", 1), ("7,8,9", 3)])
 def test_a_ragged_row_is_named(write, many, bad, cells):
     path = write("\n" * (many == 2) + "a,b\n" + "1.5,2\n" * many + bad + "\n3.5,4\n")
-    with pytest.raises(DataError, match=f"row {many}: {cells} cells instead of 2.*{bad}") as error:
+    with pytest.raises(DataError, match=f"row {many + 1}: {cells} cells instead of 2.*{bad}") as error:
         read(path)
     assert error.value.row == many
 

@@ -184,7 +184,7 @@ def test_a_table_is_read_as_another_was():
     np.testing.assert_array_equal(next(again.blocks()).rows, [[2, 7], [np.nan, 7]])
     with pytest.raises(DataError, match="column 'c': the data frame has no such column"):
         read(pa.table({"n": [7, 7]}), kinds=first.columns)
-    with pytest.raises(DataError, match="row 1, column 'c': 'd' is none of the levels 'a', 'b', 'c'"):
+    with pytest.raises(DataError, match="row 2, column 'c': 'd' is none of the levels 'a', 'b', 'c'"):
         read(pa.table({"n": [7, 7], "c": ["a", "d"]}), kinds=first.columns)
 
 

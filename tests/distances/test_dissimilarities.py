@@ -164,17 +164,17 @@ def test_what_cannot_be_measured_is_refused_with_its_place():
         dissimilarity("euclidian")
     with pytest.raises(ParameterError, match=r"p is 0\.5"):
         PNorm(0.5)
-    with pytest.raises(DataError, match="row 1, column 'x1': the value is infinite"):
+    with pytest.raises(DataError, match="row 2, column 'x1': the value is infinite"):
         square(ArraySource(np.array([[1.0, 2.0], [3.0, np.inf]])))
     with pytest.raises(DataError, match="no direction"):
         square(ArraySource(np.array([[1.0, 2.0], [0.0, 0.0]])), "cosine")
-    with pytest.raises(DataError, match="row 0, column 'x1': the value is missing"):
+    with pytest.raises(DataError, match="row 1, column 'x1': the value is missing"):
         square(ArraySource(np.array([[1.0, np.nan], [0.0, 0.0]])), "cosine")
     with pytest.raises(DataError, match="'x1': the column does not vary"):
         square(ArraySource(np.array([[1.0, 2.0], [0.0, 2.0]])), "mahalanobis")
     with pytest.raises(DataError, match="follow from one another"):
         square(ArraySource(np.array([[1.0, 2.0], [0.0, 0.0], [3.0, 6.0]])), "mahalanobis")
-    with pytest.raises(DataError, match="row 1: the dissimilarity to row 0 is -1"):
+    with pytest.raises(DataError, match="row 2: the dissimilarity to row 1 is -1"):
         square(ArraySource(np.array([[0.0, 1.0], [-1.0, 0.0]])), "precomputed")
     with pytest.raises(DataError, match="must be square"):
         square(ArraySource(np.zeros((2, 3))), "precomputed")

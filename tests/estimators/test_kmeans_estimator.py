@@ -242,7 +242,7 @@ def test_a_setting_that_cannot_work_is_named(settings, words):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_given_centre_must_be_finite(bad):
-    with pytest.raises(DataError, match="row 1, column 'x0'"):
+    with pytest.raises(DataError, match="row 2, column 'x0'"):
         KMeans(2, init=[[1.0, 2.0], [bad, 3.0]]).fit(SEVEN)
 
 
@@ -261,9 +261,9 @@ def test_an_infinite_cell_is_named_by_row_and_column(bad, row):
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        ([1, 1, -1, 1, 1, 1, 1], "row 2.*-1"),
-        ([1, 1, 1, np.nan, 1, 1, 1], "row 3.*nan"),
-        ([1, 1, 1, np.inf, 1, 1, 1], "row 3.*inf"),
+        ([1, 1, -1, 1, 1, 1, 1], "row 3.*-1"),
+        ([1, 1, 1, np.nan, 1, 1, 1], "row 4.*nan"),
+        ([1, 1, 1, np.inf, 1, 1, 1], "row 4.*inf"),
         ([0] * 7, "All weights are zero"),
         ([1, 1], "2 weights .* 7 rows"),
         ([[1.0]] * 7, "1D"),

@@ -159,9 +159,9 @@ def test_bad_cells_are_named_when_transforming(bad):
     X = pd.DataFrame(table(), columns=list("abcdef"))
     pca = PCA(2).fit(X)
     X.loc[123, "c"] = bad
-    with pytest.raises(DataError, match="row 123, column 'c'"):
+    with pytest.raises(DataError, match="row 124, column 'c'"):
         pca.transform(X)
-    with pytest.raises(DataError, match="row 123, column 'c'"):
+    with pytest.raises(DataError, match="row 124, column 'c'"):
         pca.fit(X)
 
 

@@ -93,13 +93,13 @@ def test_bad_tables_and_weights_are_refused():
     x = blobs(20)
     with pytest.raises(TooFewRowsError, match="n_samples=1"):
         SoftKMeans(2).fit(np.ones((5, 2)))
-    with pytest.raises(WeightError, match="row 1"):
+    with pytest.raises(WeightError, match="row 2"):
         SoftKMeans(2).fit(x, sample_weight=np.where(np.arange(20) == 1, -1.0, 1.0))
     x[4, 1] = np.inf
-    with pytest.raises(DataError, match="row 4, column 'x1'"):
+    with pytest.raises(DataError, match="row 5, column 'x1'"):
         SoftKMeans(2).fit(x)
     soft = SoftKMeans(2, random_state=0).fit(blobs(20))
-    with pytest.raises(DataError, match="row 4, column 'x1'"):
+    with pytest.raises(DataError, match="row 5, column 'x1'"):
         soft.predict_proba(x)
 
 

@@ -67,7 +67,7 @@ def test_infinite_cells_are_named(where):
     X = pd.DataFrame(table(), columns=list("abcde"))
     found = Standardizer().fit(X)
     X.loc[42, "d"] = -np.inf
-    with pytest.raises(DataError, match="row 42, column 'd': the value is infinite"):
+    with pytest.raises(DataError, match="row 43, column 'd': the value is infinite"):
         getattr(found, where)(X)
 
 

@@ -97,7 +97,7 @@ def test_missing_cells_by_average_but_not_by_ward():
     X, z = blobs(60)
     X[3, 1] = np.nan
     assert adjusted_rand_score(AgglomerativeClustering(3, linkage="average").fit(X).labels_, z) == 1.0
-    with pytest.raises(DataError, match="row 3, column 'x1'"):
+    with pytest.raises(DataError, match="row 4, column 'x1'"):
         AgglomerativeClustering(3).fit(X)
 
 

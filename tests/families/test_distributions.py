@@ -250,7 +250,7 @@ def test_a_cell_that_cannot_be_is_named_with_row_and_column(family, value):
 
 
 def test_a_code_beyond_the_levels_is_named():
-    with pytest.raises(DataError, match=r"row 1, column 'x0'.*codes of 2 levels"):
+    with pytest.raises(DataError, match=r"row 2, column 'x0'.*codes of 2 levels"):
         CategoricalFamily((2,)).log_density(
             LevelShares(np.full((1, 2), 0.5)), block_of(np.array([[1.0], [2.0]]))
         )

@@ -83,5 +83,5 @@ def test_impossible_requests_are_refused():
     with pytest.raises(ParameterError, match="equal"):
         PrincipalCurve().fit(np.ones((5, 2)))
     rows[2, 0] = np.nan
-    with pytest.raises(DataError, match="row 2, column 'x0'"):
+    with pytest.raises(DataError, match="row 3, column 'x0'"):
         PrincipalCurve().fit(rows)

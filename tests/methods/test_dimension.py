@@ -72,5 +72,5 @@ def test_repeated_rows_constant_columns_and_weights_do_no_harm():
 def test_a_table_without_variation_has_no_dimension():
     with pytest.raises(DataError, match="No column varies"):
         dimensions_of(ArraySource(np.ones((5, 2))))
-    with pytest.raises(DataError, match="row 1, column 'x0'"):
+    with pytest.raises(DataError, match="row 2, column 'x0'"):
         dimensions_of(ArraySource(np.array([[1.0, 2.0], [np.nan, 3.0], [2.0, 5.0]])))

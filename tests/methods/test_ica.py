@@ -112,7 +112,7 @@ def test_wrong_parameters_and_cells_are_named():
     with pytest.warns(NotConvergedWarning, match="did not settle in 1 steps"):
         FastICA(max_iter=1, random_state=0).fit(rows)
     rows[3, 1] = np.nan
-    with pytest.raises(DataError, match="row 3, column 'x1'"):
+    with pytest.raises(DataError, match="row 4, column 'x1'"):
         FastICA().fit(rows)
 
 

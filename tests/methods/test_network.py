@@ -82,5 +82,5 @@ def test_impossible_requests_are_refused():
     with pytest.warns(NotConvergedWarning, match="did not settle in 2 steps"):
         AutoAssociativeNetwork(max_iter=2, random_state=0).fit(rows)
     rows[1, 2] = np.nan
-    with pytest.raises(DataError, match="row 1, column 'x2'"):
+    with pytest.raises(DataError, match="row 2, column 'x2'"):
         AutoAssociativeNetwork().fit(rows)

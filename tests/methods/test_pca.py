@@ -222,7 +222,7 @@ def test_equal_rows_have_no_variance(way):
 def test_a_bad_cell_is_named_by_row_and_column(way, bad, word):
     rows = spread_out(400, 9)
     rows[321, 4] = bad
-    with pytest.raises(DataError, match=rf"row 321, column 'x4'.*{word}") as caught:
+    with pytest.raises(DataError, match=rf"row 322, column 'x4'.*{word}") as caught:
         fit_pca(ArraySource(rows), 2) if way is by_moments else way(ArraySource(rows), 2)
     assert (caught.value.row, caught.value.column) == (321, "x4")
     assert caught.value.remedy

@@ -238,7 +238,7 @@ def test_impossible_requests_are_refused():
     with pytest.raises(ParameterError, match="no closed form"):
         fit_ppca(ArraySource(holed(rows)), 1, method="closed")
     rows[4, 1] = np.inf
-    with pytest.raises(DataError, match="row 4, column 'x1'"):
+    with pytest.raises(DataError, match="row 5, column 'x1'"):
         fit_ppca(ArraySource(rows), 1)
 
 

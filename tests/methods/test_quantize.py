@@ -139,7 +139,7 @@ def test_runs_of_columns_differ_by_one_at_most(d, data):
 
 def test_codes_that_are_in_no_book_are_refused():
     model = fit_quantizer(ArraySource(table()), 4, seed=0).model
-    with pytest.raises(DataError, match="row 1: the code is 4"):
+    with pytest.raises(DataError, match="row 2: the code is 4"):
         decode(model.books, np.array([0, 4]))
     with pytest.raises(DataError, match="whole numbers"):
         decode(model.books, np.array([0.5]))
@@ -158,5 +158,5 @@ def test_encoding_needs_finite_cells():
     model = fit_quantizer(ArraySource(table()), 4, seed=0).model
     bad = table(3)
     bad[2, 1] = np.inf
-    with pytest.raises(DataError, match="row 2, column 'x1'"):
+    with pytest.raises(DataError, match="row 3, column 'x1'"):
         encode(model, ArraySource(bad))

@@ -187,11 +187,11 @@ def test_users_and_items_share_concepts():
 def test_bad_cells_and_numbers_are_named():
     a = np.eye(4)
     a[2, 1] = np.nan
-    with pytest.raises(DataError, match="row 2, column 'x1'"):
+    with pytest.raises(DataError, match="row 3, column 'x1'"):
         TruncatedSVD(2).fit(a)
-    with pytest.raises(DataError, match="row 2, column 'x1'"):
+    with pytest.raises(DataError, match="row 3, column 'x1'"):
         TruncatedSVD(2).fit(sparse.csr_array(a))
-    with pytest.raises(DataError, match="row 2"):
+    with pytest.raises(DataError, match="row 3"):
         full_svd(a)
     with pytest.raises(ParameterError, match="whole number from 1 to 4"):
         TruncatedSVD(5).fit(np.eye(4))

@@ -275,9 +275,9 @@ def test_more_labels_than_a_table_could_hold() -> None:
 
 
 def test_missing_labels_and_unequal_lengths_are_named() -> None:
-    with pytest.raises(DataError, match=r"row 2.*no label"):
+    with pytest.raises(DataError, match=r"row 3.*no label"):
         metrics.mutual_info_score([0, 1, 0], ["a", "b", None])
-    with pytest.raises(DataError, match=r"row 1.*no label"):
+    with pytest.raises(DataError, match=r"row 2.*no label"):
         metrics.rand_score([0.0, np.nan, 0.0], [1, 1, 1])
     assert metrics.rand_score([0.0, np.nan, 0.0], [1, 1, 1], sample_weight=[1, 0, 1]) == 1.0
     with pytest.raises(DataError, match="3 rows and labels has 2"):

@@ -294,7 +294,7 @@ def test_missing_cells_are_left_out_of_sums_of_squares() -> None:
         np.nansum((holed[labels == g] - np.nanmean(holed[labels == g], axis=0)) ** 2) for g in range(4)
     )
     assert metrics.sum_of_squares(holed, labels) == pytest.approx(by_hand, rel=1e-12)
-    with pytest.raises(DataError, match=r"row 3, column 'x1'"):
+    with pytest.raises(DataError, match=r"row 4, column 'x1'"):
         metrics.scatter_matrices(holed, labels)
 
 
@@ -303,7 +303,7 @@ def test_wrong_input_is_named() -> None:
     with pytest.raises(DataError, match="9 labels for 10 rows"):
         metrics.sum_of_squares(X, labels[:9])
     X[4, 2] = np.inf
-    with pytest.raises(DataError, match=r"row 4, column 'x2'"):
+    with pytest.raises(DataError, match=r"row 5, column 'x2'"):
         metrics.calinski_harabasz_score(X, labels)
     with pytest.raises(ParameterError, match="centers has the shape"):
         metrics.davies_bouldin_score(np.ones((10, 3)), labels, centers=np.ones((2, 2)))

@@ -119,7 +119,7 @@ def test_impossible_judgements_are_refused(pairs, same, error) -> None:
 
 
 def test_memberships_must_sum_to_one() -> None:
-    with pytest.raises(DataError, match="row 1"):
+    with pytest.raises(DataError, match="row 2"):
         metrics.judged_pairs_score([[0.5, 0.5], [0.9, 0.3]], [[0, 1]], [True])
 
 

@@ -10,7 +10,7 @@ import click
 
 from asterism.cli import options as common
 from asterism.cli.messages import spoken_warnings
-from asterism.errors import DataError, ParameterError
+from asterism.errors import DataError, ParameterError, row_name
 
 LABEL_NAMES = ("group", "label", "labels", "cluster", "class", "species")
 SAME = {
@@ -195,7 +195,9 @@ def _judgements(options: Options) -> dict[str, Any]:
         [who] = _columns(options.pairs, ["annotator"]).values()
     except ParameterError:
         who = [""] * len(same)
-    known = [str(label) if label is not None else f"no label in row {i}" for i, label in enumerate(labels)]
+    known = [
+        str(label) if label is not None else f"no label in {row_name(i)}" for i, label in enumerate(labels)
+    ]
     s = metrics.judged_pairs_score(known, rows, same, annotators=[str(name) for name in who], ask=options.ask)
     return {
         "judgements": s.n_judgements,

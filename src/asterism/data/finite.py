@@ -42,7 +42,7 @@ def require_finite(block: Block, names: Sequence[str], *, missing_ok: bool = Fal
     >>> require_finite(block_of(np.array([[1.0, np.nan]])), ["a", "b"], missing_ok=True)
     >>> require_finite(block_of(np.array([[1.0, np.inf]])), ["a", "b"])
     Traceback (most recent call last):
-    asterism.errors.DataError: row 0, column 'b': the value is infinite (inf). Replace it ...
+    asterism.errors.DataError: row 1, column 'b': the value is infinite (inf). Replace it ...
     """
     rows = block.rows
     with np.errstate(over="ignore", invalid="ignore"):

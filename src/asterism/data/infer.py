@@ -25,7 +25,7 @@ import pyarrow as pa
 from asterism.data.cells import NUMBER, is_number, is_text, not_a_number
 from asterism.data.columns import NUMBERS, Column, Wish
 from asterism.data.profile import MOST_LEVELS, Profile
-from asterism.errors import DataError, ParameterError
+from asterism.errors import DataError, ParameterError, row_name
 
 CATEGORIES = 256  # more different words than this are not taken for categories unless the user says so
 FEW = 20  # different cells: a mix of numbers and words is taken for categories up to here
@@ -113,7 +113,7 @@ def _of_cells(name: str, profile: Profile) -> Column:
     row, text = profile.first_text
     if profile.levels is not None and len(profile.levels) <= FEW:
         levels = sorted_levels(profile.levels)
-        why = f"{len(levels)} different cells, numbers and words ({text!r} in row {row})"
+        why = f"{len(levels)} different cells, numbers and words ({text!r} in {row_name(row)})"
         if not all(math.isfinite(float(level)) for level in levels if re.match(NUMBER, level)):
             why += "; an infinite number is a word here like the others"
         return Column(name, "categorical", levels, why)

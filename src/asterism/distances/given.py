@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from asterism.data.block import Matrix
 from asterism.data.source import Source
 from asterism.distances.base import Dissimilarity, Fitted, Tile
-from asterism.errors import DataError
+from asterism.errors import DataError, row_name
 
 ROUNDING = 1e-8  # relative: by so much may a given matrix fail to be symmetric
 
@@ -128,7 +128,7 @@ class FittedMatrix(Fitted):
             bad[np.arange(len(rows)), block.start + np.arange(len(rows))] |= (own != 0) & counted
             i, j = divmod(int(bad.argmax()), rows.shape[1])
             raise DataError(
-                f"the dissimilarity to row {j} is {rows[i, j]:g}.",
+                f"the dissimilarity to {row_name(j)} is {rows[i, j]:g}.",
                 "Dissimilarities are 0 or more, and 0 from a row to itself.",
                 row=block.start + i,
             )

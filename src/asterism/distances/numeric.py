@@ -22,7 +22,7 @@ from asterism import _core
 from asterism.data.block import Matrix
 from asterism.data.source import Source
 from asterism.distances.base import Dissimilarity, Fitted, Tile
-from asterism.errors import DataError, ParameterError
+from asterism.errors import DataError, ParameterError, row_name
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class FittedCosine(FittedNorm):
         if not length.all():
             row = int(np.argmin(length))
             raise DataError(
-                f"row {row} of those given is zero in every column and has no direction.",
+                f"{row_name(row)} of those given is zero in every column and has no direction.",
                 "Leave such rows out, or use another metric than cosine.",
             )
         return super().ready(unit / length[:, None])

@@ -15,7 +15,7 @@ from asterism.data.finite import require_finite
 from asterism.data.source import ArraySource, Source
 from asterism.distances.base import Fitted
 from asterism.engines.reduce import map_rows, require_rows
-from asterism.errors import DataError, TooFewRowsError
+from asterism.errors import DataError, TooFewRowsError, row_name
 
 AT_ONCE = 256  # new rows measured to all leaves together
 
@@ -93,8 +93,9 @@ def require_comparable(pairs: Vector, leaves: Leaves) -> None:
         before = np.cumsum(np.arange(m - 1, 0, -1))  # pairs up to the end of each line
         i = int(np.searchsorted(before, place, side="right"))
         j = m - 1 - (int(before[i]) - 1 - place)
+    other = row_name(int(leaves.numbers[j]))
     raise DataError(
-        f"it has no cell in a column in which row {leaves.numbers[j]} has one too: they cannot be compared.",
+        f"it has no cell in a column in which {other} has one too: they cannot be compared.",
         "Leave out rows that are nearly empty, or fill cells in.",
         row=int(leaves.numbers[i]),
     )

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from asterism import _core
 from asterism.data.block import Block, Vector
 from asterism.distances.base import Fitted
-from asterism.errors import DataError
+from asterism.errors import DataError, row_name
 
 BATCH = 256  # candidates of a step
 STRIP = 128  # rows whose dissimilarities to a batch are in the cache together
@@ -126,7 +126,7 @@ class Swaps:
         i, j = divmod(int(bad.argmax()), tile.shape[1])
         other = int(self.pool.numbers[np.concatenate([model.medoids, model.batch])[j]])
         raise DataError(
-            f"its dissimilarity to row {other} is {tile[i, j]}.",
+            f"its dissimilarity to {row_name(int(other))} is {tile[i, j]}.",
             "Divide the columns by a power of ten, or standardise them first.",
             row=block.start + i,
         )
