@@ -38,6 +38,7 @@ _HOME = {
     "PrincipalCurve": "asterism.estimators.curve",
     "Choice": "asterism.verdict.choice",
     "choose_k": "asterism.verdict.choose",
+    "check": "asterism.follow.drift",
     "TruncatedSVD": "asterism.estimators.svd",
     "FastICA": "asterism.estimators.ica",
     "ProbabilisticPCA": "asterism.estimators.ppca",
@@ -54,7 +55,7 @@ __all__ = [  # noqa: RUF022  classes, then functions
     "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
     "TruncatedSVD",
     "BagOfVisualWords", "VectorQuantizer",
-    "choose_k", "engine", "errors", "find", "load", "metrics", "read",
+    "check", "choose_k", "engine", "errors", "find", "load", "metrics", "read",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from asterism.estimators.words import BagOfVisualWords as BagOfVisualWords
     from asterism.finding import Finding as Finding
     from asterism.finding import find as find
+    from asterism.follow.drift import check as check
     from asterism.modelfile import load as load
     from asterism.verdict.choice import Choice as Choice
     from asterism.verdict.choose import choose_k as choose_k

@@ -22,9 +22,10 @@ from asterism.engines.context import current
 from asterism.engines.context import engine as engine_settings
 from asterism.engines.progress import Progress
 from asterism.engines.reduce import map_rows
-from asterism.explain.groups import Explanation, Group, explain
+from asterism.explain.groups import Explanation, Group, explain, names_of
 from asterism.explain.profiles import Profile, group_profiles
 from asterism.explain.typicality import UNUSUAL
+from asterism.groups.baseline import with_baseline
 from asterism.groups.model import GroupModel
 from asterism.groups.outliers import Outliers, checked_outliers, with_outliers
 from asterism.methods.encoding import standard_encoding
@@ -290,6 +291,7 @@ def _found(task: Task, outliers: Outliers) -> Finding:
         **settings, "method": method, "plan": described(choice, method, len(ks) > 1), "outliers": outliers,
     }  # fmt: skip
     about = {**settings, "choice": told_of(choice)}
+    model, names = model.reordered(order), names_of(used, labels, model.k)
     return Finding(
         k=model.k,
         labels=labels,
@@ -300,7 +302,7 @@ def _found(task: Task, outliers: Outliers) -> Finding:
         missing=dict(zip(source.names, task.holes, strict=True)),
         settings=settings,
         encoded=task.encoded,
-        model=replace(model.reordered(order), about=about),
+        model=with_baseline(replace(model, about=about, names=names), used),
         certainty=doubt.certainty,
         interrupted=stopped,
         typicality=judged.typicality,

@@ -5,10 +5,10 @@ or called by a name in the file. A digest over all of it tells a damaged file fr
 again and compared after writing, and the file appears under its name only then.
 
     metadata   asterism-model = JSON: version, digest, model (JSON again: columns, view, judge, about)
-    arrays     view.*, judge.*, typicality.*, background.*
+    arrays     view.*, judge.*, typicality.*, background.*, baseline.*
 
-Typicality, background and the forms of columns came later than the format: a file without them is read, and such a
-model has none.
+Typicality, background, the forms of columns, names of groups and the baseline came later than the format: a file
+without them is read, and such a model has none.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from asterism.errors import ModelFileError, ParameterError
 from asterism.explain.typicality import Typicality
 from asterism.families.infile import check_shapes, demand, family_of, floats, packed_family, positive, whole
 from asterism.groups.background import Background
+from asterism.groups.infile import packed_baseline, unpacked_baseline
 from asterism.groups.judges import CentersJudge, Judge, MedoidsJudge, MixtureJudge, RegionsJudge
 from asterism.groups.model import GroupModel
 from asterism.methods.frame import Frame
@@ -71,6 +72,7 @@ def save(model: GroupModel, path: str | os.PathLike[str]) -> None:
         "view": _packed_view(model.view, arrays),
         "judge": _packed_judge(model.judge, arrays),
         "about": dict(model.about),
+        "names": list(model.names),
         **_packed_rest(model, arrays),
     }
     text = json.dumps(spec, ensure_ascii=True, allow_nan=False)
@@ -188,7 +190,11 @@ def _restored(spec: Spec, arrays: Arrays) -> GroupModel:
     judge = JUDGES[spec["judge"]["kind"]](spec["judge"], width, arrays)
     about = spec["about"]
     demand(isinstance(about, dict), "notes about the model")
-    return GroupModel(columns, view, judge, about, **_rest(spec, judge.k, width, arrays))
+    names = tuple(spec.get("names", ()))
+    demand(len(names) in (0, judge.k) and all(type(name) is str for name in names), "names of the groups")
+    baseline = unpacked_baseline(view, columns, judge.k, arrays)
+    rest = _rest(spec, judge.k, width, arrays)
+    return GroupModel(columns, view, judge, about, names=names, baseline=baseline, **rest)
 
 
 def _column(item: Spec) -> Column:
@@ -211,6 +217,8 @@ def _packed_rest(model: GroupModel, arrays: Arrays) -> Spec:
     spec: Spec = {"least_typicality": model.least_typicality}
     if model.typicality is not None:
         arrays |= {f"typicality.{name}": getattr(model.typicality, name) for name in TABLES}
+    if model.baseline is not None:
+        arrays |= packed_baseline(model.baseline)
     if model.background is not None:
         spec["background"] = model.background.share
         arrays["background.low"], arrays["background.high"] = (

@@ -39,6 +39,7 @@ from asterism.families.gaussian_pass import GaussianParams
 from asterism.families.gaussian_statistic import GaussianStatistic
 from asterism.families.negative_binomial import NegativeBinomialFamily
 from asterism.families.student import StudentFamily, StudentParams, StudentStatistic
+from asterism.groups import figures
 from asterism.groups import model as groups
 from asterism.methods import kmeans, pca, posterior, quantize
 from asterism.methods.curve import Chain, Curve, Pulls
@@ -360,6 +361,24 @@ def hits_of(block: Block) -> Any:
     return rules._hits(tuple(rules.Rule((one,), 0.0, 0.0) for one in each), numbered_labels(block), block)
 
 
+def figures_of(block: Block) -> figures.Figures:
+    """Of two groups and none, by the first column; where a row stands is said by its own cells."""
+    d = block.rows.shape[1]
+    borders = np.linspace(-60.0, 60.0, figures.PLACES - 1)
+    heights = np.linspace(-60.0, 60.0, figures.HEIGHTS - 1)
+    ruler = figures.Ruler(
+        tuple(Column(f"x{j}") for j in range(d)),
+        np.tile(borders, (d, 1)),
+        np.tile(borders, (2, d, 1)),
+        heights,
+    )
+    first = np.where(np.isfinite(block.rows[:, 0]), block.rows[:, 0], 0.0).astype(np.float64)
+    own = (first > 0).astype(np.int32)
+    labels = np.where(first > 50, np.int32(-1), own)
+    standing = figures.Standing(own, labels, np.abs(first) / 100, first)
+    return figures.Figures.of(ruler, block.rows, block.weights, standing)
+
+
 def doubt_of(block: Block) -> Any:
     mass = shares_of(block_of(block.rows, np.ones(len(block))))
     judge = SimpleNamespace(k=2, look=lambda _block: (mass.argmax(axis=1), mass))
@@ -483,6 +502,8 @@ CASES = [
     Case("bound", "methods.posterior.Bound",
          lambda block: posterior._bound_of(mixture(width(block)), ("x",) * width(block), None, tame(block)),
          scales=plain_scales),
+    Case("figures", "groups.figures.Figures", figures_of, missing=True, counts=("rows", "observed"),
+         below=("rest",), scales=moment_scales),
     Case("doubt", "groups.model.Doubt", doubt_of, missing=True, scales=plain_scales),
     # --- components and curves ---
     Case("rows that count", "methods.pca._Count",

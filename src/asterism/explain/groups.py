@@ -80,6 +80,12 @@ def explain(
     return Explanation(groups, carriers(cells), places)
 
 
+def names_of(source: Source, labels: Labels, k: int) -> tuple[str, ...]:
+    """Suggested names of groups ``0 .. k-1``, as ``explain`` has them."""
+    cells = group_cells(source, labels, k)
+    return tuple(suggested_names([effects(cells, g) for g in range(k)]))
+
+
 def _rules(
     source: Source, labels: Labels, profiles: tuple[Profile, ...], told: list[tuple[Effect, ...]], seed: int
 ) -> list[Rule | None]:

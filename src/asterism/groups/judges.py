@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,20 +200,34 @@ class RegionsJudge:
 
     def log_density_within(self, block: Block, labels: Labels) -> Array:
         """(n,) of a row's group alone."""
+        return self._within(self._scores(block), labels)
+
+    def _within(self, scores: Array, labels: Labels) -> Array:
         share = np.bincount(self.regions.labels, self.regions.weights) / self.regions.weights.sum()
-        own = self._scores(block)[np.arange(len(labels)), labels] - np.log(share[labels])
+        own = scores[np.arange(len(labels)), labels] - np.log(share[labels])
         return np.asarray(np.maximum(own, FARTHEST))  # no row of the group may be near
 
     def log_density(self, block: Block) -> Array:
         """(n,) of all known rows."""
         return np.asarray(log_sum(self._scores(block)))
 
-    def _scores(self, block: Block) -> Array:
+    def _scores(self, block: Block, without: Literal["none", "own", "nearest"] = "none") -> Array:
         """(n, k); a missing cell is taken for its column's middle, which is 0 in standard units."""
         rows = np.asarray(block.rows, np.float64)
         rows = np.where(np.isnan(rows), 0.0, rows)
         rows = np.where(np.isfinite(rows), rows, 0.0)  # rows of weight 0 may hold anything
-        return self.regions.log_densities(rows)
+        return self.regions.log_densities(rows, without=without)
+
+    def own_kernels(self, block: Block, labels: Labels, whole: bool) -> Array:
+        """(n, 2) what the kernels of known rows add to their own log density, and to that within their groups.
+
+        ``whole``  all rows of the table are known; equal ones lie spread about their value, so the nearest stands
+                   for the row itself
+        """
+        full, alone = self._scores(block), self._scores(block, "nearest" if whole else "own")
+        return np.column_stack(
+            [log_sum(full) - log_sum(alone), self._within(full, labels) - self._within(alone, labels)]
+        )
 
     def reordered(self, order: Sequence[int]) -> RegionsJudge:
         """The same with group ``order[0]`` first."""

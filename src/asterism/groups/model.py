@@ -25,6 +25,7 @@ from asterism.engines.threads import one_blas_thread
 from asterism.explain.groups import even_sample
 from asterism.explain.typicality import Typicality, mean_cell_scores, missing_scores, typicality_of
 from asterism.groups.background import Background
+from asterism.groups.figures import Baseline
 from asterism.groups.judges import Array, Judge, Labels
 from asterism.stats.sample import RowSample
 from asterism.verdict.view import View
@@ -78,6 +79,8 @@ class GroupModel:
     typicality: Typicality | None = None  # None: a model of an earlier version
     background: Background | None = None  # of evenly spread rows, which belong to none
     least_typicality: float = 0.0  # rows below it belong to none
+    baseline: Baseline | None = None  # the rows of the fit, counted; None: a model of an earlier version
+    names: tuple[str, ...] = ()  # (k,) of the groups; (): a model of an earlier version
 
     @property
     def k(self) -> int:
@@ -164,7 +167,15 @@ class GroupModel:
     def reordered(self, order: Sequence[int]) -> GroupModel:
         """The same groups with ``order[0]`` first."""
         known = None if self.typicality is None else self.typicality.reordered(order)
-        return replace(self, judge=self.judge.reordered(order), typicality=known)
+        counted = None if self.baseline is None else self.baseline.reordered(order)
+        names = tuple(self.names[g] for g in order) if self.names else ()
+        return replace(
+            self, judge=self.judge.reordered(order), typicality=known, baseline=counted, names=names
+        )
+
+    def name_of(self, group: int) -> str:
+        """The name of a group; "" where it has none."""
+        return self.names[group] if 0 <= group < len(self.names) else ""
 
     def rows_of(self, source: Source) -> Source:
         """The rows of a table as the judge takes them."""

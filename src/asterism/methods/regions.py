@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 WIDTH_MASS = 5  # convention: rows within the width of a kernel
 NEAREST = 8  # convention: known rows that count at a place
+CLOSE = 1e-9  # convention: logarithms that differ by less are of one distance
 DEGREES = 4.0  # convention: Student's kernel, between a normal one and a heavy tail
 
 
@@ -65,11 +67,21 @@ class Regions:
     def _tree(self) -> cKDTree:
         return cKDTree(self.rows)
 
-    def log_densities(self, rows: Array) -> Array:
-        """(n, k) log f_g at complete rows (n, d); minus infinity where none of a group's rows is near."""
+    def log_densities(self, rows: Array, *, without: Literal["none", "own", "nearest"] = "none") -> Array:
+        """(n, k) log f_g at complete rows (n, d); minus infinity where none of a group's rows is near.
+
+        ``without``  a known row that does not count: a row's "own", at distance 0, or the "nearest"
+        """
         d, m = self.n_columns, min(NEAREST, len(self.rows))
-        distance, index = self._tree.query(rows, k=np.arange(1, m + 1))
+        if without == "none":
+            distance, index = self._tree.query(rows, k=np.arange(1, m + 1))
+        else:
+            distance, index = self._others(rows, m, without)
+            m = index.shape[1]
         log_width = self.log_widths[index]
+        if without != "none":  # a row within the width of a kernel has part in it
+            inside = np.log(np.maximum(distance, np.finfo(float).tiny)) <= log_width + CLOSE
+            log_width = np.where(inside, self._log_widths_without[index], log_width)
         norm = gammaln((DEGREES + d) / 2) - gammaln(DEGREES / 2) - 0.5 * d * np.log(DEGREES * np.pi)
         log_kernel = (
             norm
@@ -81,6 +93,32 @@ class Regions:
         at = np.repeat(np.arange(len(rows)), m)
         np.logaddexp.at(out, (at, self.labels[index].ravel()), log_kernel.ravel())
         return out
+
+    @cached_property
+    def _log_widths_without(self) -> Array:
+        """(m,) log widths of kernels if one of the rows within were not there: the next neighbour says it instead.
+
+        Kernels that are narrow because another group is near stay as they are.
+        """
+        near = min(2 * WIDTH_MASS, len(self.rows))
+        if near < 2:
+            return self.log_widths
+        distance = np.log(np.maximum(self._tree.query(self.rows, k=near)[0], np.finfo(float).tiny))
+        apart = np.abs(distance - self.log_widths[:, None])
+        place = np.minimum(apart.argmin(axis=1), near - 2)
+        rows = np.arange(len(self.rows))
+        return np.where(apart[rows, place] < CLOSE, distance[rows, place + 1], self.log_widths)
+
+    def _others(self, rows: Array, m: int, without: Literal["own", "nearest"]) -> tuple[Array, Index]:
+        """(n, m) the nearest known rows but for one, and where they are."""
+        found = self._tree.query(rows, k=np.arange(1, min(m + 1, len(self.rows)) + 1))
+        distance, index = np.array(found[0], np.float64), np.array(found[1], np.int64)
+        gone = np.ones(len(rows), bool) if without == "nearest" else distance[:, 0] == 0
+        if len(self.rows) == m:  # there is no other one to take its place
+            distance[gone, 0] = np.inf
+            return distance, index
+        shift = gone[:, None].astype(np.int64) + np.arange(m)
+        return np.take_along_axis(distance, shift, 1), np.take_along_axis(index, shift, 1)
 
     def reordered(self, order: Index) -> Regions:
         """The same with group ``order[0]`` first."""
