@@ -69,7 +69,7 @@ def test_frame_has_a_row_for_every_row_with_its_two_likeliest_groups() -> None:
     finding = asterism.find(blobs(gap=2.0), k=3)
     frame = finding.to_frame()
     assert frame.column_names == [
-        "row", "group", "probability", "next_group", "next_probability", "typicality",
+        "row", "group", "probability", "next_group", "next_probability", "typicality", "group_name",
     ]  # fmt: skip
     p = finding.probabilities
     ranked = np.argsort(-p, axis=1, kind="stable")
@@ -251,7 +251,9 @@ def test_progress_is_told_and_the_engine_in_force_is_kept() -> None:
         ({"k": []}, ParameterError, "1 or more"),
         ({"k": 131}, TooFewRowsError, "130 distinct rows"),
         ({"k": 2.5}, ParameterError, "whole"),
-        ({"k": "3"}, ParameterError, "whole"),
+        ({"k": "three"}, ParameterError, "3 for three groups"),
+        ({"k": "6:2"}, ParameterError, "2:6"),
+        ({"progress": "yes"}, ParameterError, "Give True"),
         ({"k": True}, ParameterError, "whole"),
         ({"method": "magic"}, ParameterError, "kmeans"),
         ({"missing": "guess"}, ParameterError, "keep, drop, refuse"),

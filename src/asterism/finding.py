@@ -18,14 +18,19 @@ from numpy.typing import NDArray
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource
 from asterism.data.like import Match, read_like
+from asterism.engines.bar import moving_bar
 from asterism.engines.context import current
 from asterism.engines.context import engine as engine_settings
 from asterism.engines.progress import Progress
 from asterism.engines.reduce import map_rows
+from asterism.errors import ParameterError
 from asterism.explain.groups import Explanation, Group, explain, names_of
+from asterism.explain.headline import three_lines
+from asterism.explain.labelled import with_columns, with_names
 from asterism.explain.profiles import Profile, group_profiles
 from asterism.explain.typicality import UNUSUAL
 from asterism.groups.baseline import with_baseline
+from asterism.groups.layers import Layers, layers_table
 from asterism.groups.model import GroupModel
 from asterism.groups.outliers import Outliers, checked_outliers, with_outliers
 from asterism.methods.encoding import standard_encoding
@@ -38,7 +43,7 @@ from asterism.search.task import Task, task_of
 from asterism.verdict.choice import Choice
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Finding:
     """The groups of a table: how many, which row belongs where and how surely, and what each group is."""
 
@@ -60,6 +65,9 @@ class Finding:
         default_factory=lambda: np.zeros(0)
     )  # (n,) how usual a row is in its group
     left_out: NDArray[np.bool_] | None = None  # (n,) rows that took no part; None: all did
+
+    def __repr__(self) -> str:
+        return three_lines(self.verdict, [p.size for p in self.profiles], len(self.labels))
 
     @property
     def n_left_out(self) -> int:
@@ -123,6 +131,11 @@ class Finding:
         mine = [self.typicality[(self.labels == g) & known] for g in range(self.k)]
         return [float((values < UNUSUAL).mean()) if len(values) else None for values in mine]
 
+    @property
+    def layers(self) -> Layers:
+        """Groups of groups and parts of groups; ``model.assign(table, level=2)`` gives the labels of a layer."""
+        return self.model.layers
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file that ``asterism.load`` reads and ``asterism assign`` uses; never half."""
         save(self.model, path)
@@ -133,16 +146,21 @@ class Finding:
 
         write_report(self, path, **options)
 
-    def to_frame(self) -> Any:
+    def to_frame(self, *, columns: bool = False) -> Any:
         """A ``pyarrow.Table`` with one row per row of the input; ``.to_pandas()`` takes it on.
 
         ``row`` (from 0), ``group``, its ``probability``, ``next_group`` and ``next_probability``: a row whose two
         probabilities are nearly the same lies on a border. ``typicality`` is the share of its group that is as
         unusual or more. A row that belongs to none has the group -1, the probability of that, and its likeliest group
-        for the next. Cells of rows that were left out are null.
+        for the next. Cells of rows that were left out are null. ``group_name`` is the name that is suggested for the
+        group (``explanation``).
+
+        ``columns``  add the columns that were used, as the table has them
         """
-        ranked = self.model.ranked(self.encoded.source)
-        return ranked_table(ranked, self.left_out)
+        table = self.encoded.source
+        frame = ranked_table(self.model.ranked(table), self.left_out)
+        frame = with_names(frame, [group.name for group in self.explanation.groups])
+        return with_columns(frame, table) if columns else frame
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the labels; ``version`` is raised when a field changes its meaning or goes."""
@@ -169,6 +187,7 @@ class Finding:
                 {**_told_of_group(group), "unusual": unusual}
                 for group, unusual in zip(self.explanation.groups, self.unusual_shares, strict=True)
             ],
+            "layers": layers_table(self.layers),
             "carriers": [asdict(carrier) for carrier in self.explanation.carriers],
             "columns": [{**asdict(c), "missing": self.missing[c.name]} for c in self.columns],
             "ignored": [asdict(c) for c in self.ignored],
@@ -215,27 +234,29 @@ def ranked_table(ranked: NDArray[np.float64], left_out: NDArray[np.bool_] | None
 def find(
     table: Any,
     *,
-    k: int | Iterable[int] | None = None,
+    k: str | int | Iterable[int] | None = None,
     method: str = "auto",
     kinds: Mapping[str, Any] | None = None,
     weights: Any = None,
     scale: bool = True,
     seed: int = 0,
     engine: AbstractContextManager[Any] | None = None,
-    progress: Progress | None = None,
+    progress: bool | Progress | None = None,
     missing: Literal["keep", "drop", "refuse"] = "keep",
     outliers: str | float = "auto",
 ) -> Finding:
     """Find the groups of a table.
 
     ``table``    path, glob, ``Source``, data frame or array
-    ``k``        number of groups, or the numbers to choose from; None: 1 to 10, less where rows are few
+    ``k``        number of groups, or the numbers to choose from (``"2:6"`` is 2 to 6); None: 1 to 10, less where rows
+                 are few
     ``method``   "auto": mixtures that suit the columns; or "gaussian", "mixed", "kmeans", "kmedoids"
     ``kinds``    what columns are, where the guess is wrong: ``{"size": "ordinal:S,M,L", "note": "ignored"}``;
                  a column that repeats another is ignored unless it stands here
     ``weights``  a column's name, or one number a row
     ``scale``    give every column the same spread first
     ``engine``   ``asterism.engine(...)`` to run in; None: the one in force
+    ``progress`` True: a moving bar where stderr is a terminal; or a function that is called with an ``Event``
     ``missing``  "keep" rows with missing cells, "drop" them (label -1) or "refuse" the table
     ``outliers`` rows that belong to none (label -1): "auto", those of a background of evenly spread rows where there
                  is evidence of one; "none"; or a share such as 0.02, the least typical rows
@@ -255,12 +276,16 @@ def find(
 
 
 @contextmanager
-def _running(engine: AbstractContextManager[Any] | None, progress: Progress | None) -> Iterator[None]:
+def _running(engine: AbstractContextManager[Any] | None, progress: bool | Progress | None) -> Iterator[None]:
     """In an engine, or in the one in force; with its progress told to somebody."""
     with ExitStack() as stack:
         if engine is not None:
             stack.enter_context(engine)
-        if progress is not None:
+        if progress is True:
+            progress = stack.enter_context(moving_bar())
+        if progress is not None and progress is not False:
+            if not callable(progress):
+                raise ParameterError(f"progress is {progress!r}.", "Give True, or a function of an event.")
             stack.enter_context(engine_settings(**vars(current()) | {"progress": progress}))
         yield
 
@@ -276,7 +301,7 @@ def _found(task: Task, outliers: Outliers) -> Finding:
         choice = replace(asked_for(choice), verdict="There are no groups. All rows are equal.", reasons=())
     view, judge, method = settle(task, choice)
     columns = view.described(source.columns)
-    model = GroupModel(columns, view, judge)
+    model = GroupModel(columns, view, judge, seen=choice.seen if method in ("gaussian", "mixed") else None)
     labels, doubt = model.labels_and_doubt(used)
     if len(ks) > 1 and not stopped:
         choice = with_few_rows(choice, float(doubt.mass.sum()))

@@ -5,10 +5,11 @@ or called by a name in the file. A digest over all of it tells a damaged file fr
 again and compared after writing, and the file appears under its name only then.
 
     metadata   asterism-model = JSON: version, digest, model (JSON again: columns, view, judge, about)
-    arrays     view.*, judge.*, typicality.*, background.*, baseline.*
+    arrays     view.*, judge.*, typicality.*, background.*, baseline.*, layers.*
 
 Typicality, background, the forms of columns, names of groups and the baseline came later than the format: a file
-without them is read, and such a model has none.
+without them is read, and such a model has none. Layers came later, too; of a file without them they are made of its
+judge.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from asterism.families.infile import check_shapes, demand, family_of, floats, pa
 from asterism.groups.background import Background
 from asterism.groups.infile import packed_baseline, unpacked_baseline
 from asterism.groups.judges import CentersJudge, Judge, MedoidsJudge, MixtureJudge, RegionsJudge
+from asterism.groups.layers import unpacked_layers
 from asterism.groups.model import GroupModel
 from asterism.methods.frame import Frame
 from asterism.methods.lloyd import Centers
@@ -194,6 +196,14 @@ def _restored(spec: Spec, arrays: Arrays) -> GroupModel:
     demand(len(names) in (0, judge.k) and all(type(name) is str for name in names), "names of the groups")
     baseline = unpacked_baseline(view, columns, judge.k, arrays)
     rest = _rest(spec, judge.k, width, arrays)
+    if "layers" in spec:
+        told, fine = spec["layers"], judge
+        if "judge" in told:
+            own = {
+                name.removeprefix("layers."): a for name, a in arrays.items() if name.startswith("layers.")
+            }
+            fine = JUDGES[told["judge"]["kind"]](told["judge"], width, own)
+        rest["known_layers"] = unpacked_layers(told, judge.k, fine.k), fine
     return GroupModel(columns, view, judge, about, names=names, baseline=baseline, **rest)
 
 
@@ -225,6 +235,12 @@ def _packed_rest(model: GroupModel, arrays: Arrays) -> Spec:
             model.background.box.low,
             model.background.box.high,
         )
+    layers, fine = model.layered
+    spec["layers"] = {"groups": list(layers.groups), "joins": [list(join) for join in layers.joins]}
+    if fine is not model.judge:
+        own: Arrays = {}
+        spec["layers"]["judge"] = _packed_judge(fine, own)
+        arrays |= {f"layers.{name}": array for name, array in own.items()}
     return spec
 
 

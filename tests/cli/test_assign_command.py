@@ -33,7 +33,8 @@ def folder(tmp_path_factory):
 def test_labels_of_the_same_table_are_the_same(folder) -> None:
     done = run("assign", folder / "out" / "groups.asterism", folder / "t.csv")
     assert done.exit_code == 0, done.stderr
-    assert done.stdout == (folder / "out" / "labels.csv").read_text()
+    lines = (folder / "out" / "labels.csv").read_text().splitlines()
+    assert done.stdout.splitlines() == [",".join(line.split(",")[:6]) for line in lines]
     assert "Not used: 'id'" in done.stderr
 
 

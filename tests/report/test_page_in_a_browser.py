@@ -22,7 +22,7 @@ BROWSER = next(
 )
 SHOTS = Path(os.environ.get("ASTERISM_SCREENSHOTS", "build/screenshots"))
 FIGURES = {
-    "map", "views", "heat", "carriers", "tree", "silhouettes", "margins", "kmeans", "em", "starts", "scree",
+    "map", "views", "heat", "carriers", "silhouettes", "margins", "kmeans", "em", "starts", "scree",
     "curve-0",
 }  # fmt: skip
 

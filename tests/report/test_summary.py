@@ -132,7 +132,6 @@ def test_every_figure_is_a_plotly_figure(summary) -> None:
         "em",
         "scree",
         "starts",
-        "tree",
         "curve-0",
     } <= set(drawn)
     for figure in drawn.values():
@@ -152,7 +151,7 @@ def test_one_group_has_a_page_without_comparisons() -> None:
     finding = asterism.find(np.random.default_rng(0).normal(size=(80, 2)), k=1)
     drawn = figures(summarize(subject_of(finding)))
     assert "map" in drawn
-    assert not {"heat", "silhouettes", "margins", "kmeans", "em", "starts", "tree"} & set(drawn)
+    assert not {"heat", "silhouettes", "margins", "kmeans", "em", "starts"} & set(drawn)
 
 
 def test_a_table_of_one_column_has_a_map() -> None:

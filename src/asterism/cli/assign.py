@@ -27,6 +27,7 @@ class Options(common.Running):
     model: str
     missing_columns: str
     id: str | None
+    level: int | None
 
 
 @click.command(short_help="Give new rows to known groups.")
@@ -37,6 +38,8 @@ class Options(common.Running):
 @click.option(
     "--id", metavar="COLUMN", help="Column of TABLE that names the rows, to be copied into the labels."
 )
+@click.option("--level", type=click.IntRange(min=1), metavar="GROUPS",
+              help="Labels of the layer of so many groups: groups of groups, or parts of groups.")  # fmt: skip
 @click.option("--out", metavar="FILE", help="Write the labels there.  [default: stdout]")
 @click.option("--json", is_flag=True, help="Print a summary as JSON instead of labels (or beside --out).")
 @common.threads
@@ -72,11 +75,14 @@ def run(options: Options) -> None:
     if options.out and os.path.lexists(options.out) and not options.force:
         raise OutputExistsError(f"{options.out!r} is there already.", "Give --force to replace it.")
     model = load(options.model)
+    if options.level is not None:
+        model.layers.at(options.level)  # before the work
     with spoken_warnings(), engine(n_threads=options.threads, memory=options.memory):
         source, match = read_like(
             options.table, model.columns, absent=options.missing_columns, memory=current().memory
         )
-        ranked = model.ranked(source)
+        ranked = model.ranked(source, options.level)
+    k = model.k if options.level is None else options.level
     notes = [*match.notes(), *([NO_TYPICALITY] if model.typicality is None else [])]
     frame = ranked_table(ranked)
     if options.id is not None:
@@ -88,9 +94,9 @@ def run(options: Options) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, text.getvalue())
     if options.json:
-        sizes: list[int] = [int((ranked[:, 0] == g).sum()) for g in range(model.k)]
+        sizes: list[int] = [int((ranked[:, 0] == g).sum()) for g in range(k)]
         told = {
-            "version": 1, "k": model.k, "rows": len(ranked), "sizes": sizes,
+            "version": 1, "k": k, "rows": len(ranked), "sizes": sizes,
             "outliers": int((ranked[:, 0] < 0).sum()), "unusual": int((ranked[:, 4] < UNUSUAL).sum()),
             "notes": notes,
         }  # fmt: skip

@@ -118,6 +118,8 @@ def _columns(path: str, names: Sequence[str] | None, wanted: str | None = None) 
 def _label_column(path: str, known: list[str], wanted: str | None) -> str:
     if wanted is not None:
         return wanted
+    if {"group", "next_group"} <= set(known):  # a labels.csv, whatever columns of the table it has
+        return "group"
     usual = [name for name in known if name.lower() in LABEL_NAMES]
     if len(usual) == 1:
         return usual[0]

@@ -97,7 +97,8 @@ def find(ctx: click.Context, /, **options: Any) -> None:
 
 def run(options: Options) -> int:
     """Do the work; the exit code."""
-    from asterism.cli.output import refuse_overwrite, whole_folder, with_column, write_labels
+    from asterism.cli.labels import labels_frame
+    from asterism.cli.output import refuse_overwrite, whole_folder, write_labels
     from asterism.cli.summary import summary_json, summary_text
     from asterism.groups.outliers import checked_outliers
     from asterism.report.plotlyjs import packing
@@ -124,9 +125,7 @@ def run(options: Options) -> int:
         reference = _reference(options, finding)
         text = summary_text(finding, options.table, reference.sentence if reference else "")
         json = summary_json(finding, options.table, reference.told if reference else None)
-        frame = finding.to_frame()
-        if options.id is not None:
-            frame = with_column(frame, options.table, options.id)
+        frame = labels_frame(finding, options.table, options.id, quiet=options.quiet)
         with whole_folder(target, options.force, OURS) as folder:
             with (folder / "labels.csv").open("wb") as file:
                 write_labels(frame, file)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,18 +37,10 @@ def _spoken(message: Warning | str, category: type[Warning], *_place: Any) -> No
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[Event], None] | None]:
     """A function that shows an event, or None where nobody would see it."""
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
+    from asterism.engines.bar import moving_bar
 
-    layout = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
-    with Progress(*layout, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=None, note="")
-
-        def show(event: Event) -> None:
-            note = f"step {event.step}, {event.active} searches moving, at most {event.left:.0f} s left"
-            bar.update(task, description=event.job, completed=event.step, total=event.max_steps, note=note)
-
+    with moving_bar() as show:
         yield show

@@ -77,16 +77,23 @@ def write_labels(frame: Any, file: BinaryIO) -> None:
     import pyarrow as pa
     from pyarrow import csv
 
-    texts = [name for name in frame.column_names if pa.types.is_string(frame[name].type)]
-    for name in texts:
-        cells = pa.array(
-            [None if cell is None else neutral(cell) for cell in frame[name].to_pylist()], pa.string()
-        )
-        frame = frame.set_column(frame.column_names.index(name), name, cells)
+    for j, name in enumerate(frame.column_names):
+        if pa.types.is_dictionary(frame[name].type) or pa.types.is_string(frame[name].type):
+            frame = frame.set_column(j, name, _neutral_cells(frame[name]))
     names = [neutral(name) for name in frame.column_names]
     quoted = ['"' + name.replace('"', '""') + '"' if set(name) & set(',"\r\n') else name for name in names]
     file.write((",".join(quoted) + "\n").encode())  # pyarrow would put all names in quotes
     csv.write_csv(frame, file, csv.WriteOptions(include_header=False))
+
+
+def _neutral_cells(column: Any) -> Any:
+    """A column of text or of levels as text that no spreadsheet runs."""
+    import pyarrow as pa
+
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    levels = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+    words = pa.array([neutral(word) for word in levels.dictionary.to_pylist()], pa.string())
+    return words.take(levels.indices)
 
 
 def neutral(text: str) -> str:
@@ -100,10 +107,14 @@ def neutral(text: str) -> str:
 
 def with_column(frame: Any, table: str, name: str) -> Any:
     """The frame with a column of the table before all others, as text: so that rows can be told by their name."""
+    return frame.add_column(0, name, text_column(table, name))
+
+
+def text_column(table: str, name: str) -> Any:
+    """A column of a file, as text."""
     import pyarrow as pa
 
     from asterism.cli.compare import _columns
 
     [cells] = _columns(table, [name]).values()
-    column = pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
-    return frame.add_column(0, name, column)
+    return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())

@@ -10,6 +10,8 @@ from typing import Any
 import click
 
 from asterism.data.columns import KINDS
+from asterism.errors import ParameterError
+from asterism.verdict.numbers import numbers_from
 
 KIND = re.compile(rf"(?P<column>.+?)=(?P<kind>{'|'.join(KINDS)})(?::(?P<levels>.*))?", re.DOTALL)
 
@@ -23,18 +25,10 @@ class NumberOfGroups(click.ParamType[Any]):
         """An int, or a range that includes its upper end."""
         if not isinstance(value, str):
             return value  # type: ignore[no-any-return]  # click converts a default a second time
-        found = re.fullmatch(r"\s*(\d+)\s*(?::\s*(\d+)\s*)?", value)
-        if not found:
-            self.fail(
-                f"{value!r} is not a number of groups. Write --k 3, or --k 2:10 to try a range.", param, ctx
-            )
-        low = int(found[1])
-        high = int(found[2]) if found[2] else low
-        if low < 1:
-            self.fail(f"{value!r} asks for {low} groups. The least is 1.", param, ctx)
-        if high < low:
-            self.fail(f"{value!r} is empty. Write the smaller number first: --k {high}:{low}.", param, ctx)
-        return range(low, high + 1) if found[2] else low
+        try:
+            return numbers_from(value)
+        except ParameterError as bad:
+            self.fail(str(bad), param, ctx)
 
 
 class ColumnKind(click.ParamType[Any]):

@@ -40,6 +40,7 @@ def summary_text(finding: Finding, table: str, agreement: str = "") -> str:
         textwrap.wrap(finding.verdict, WIDTH, break_on_hyphens=False),
         *([textwrap.wrap(agreement, WIDTH)] if agreement else []),
         ["Groups", *_groups(finding)],
+        *_layers(finding),
         ["How many groups (* taken, < what a criterion would take)", *_numbers(finding)],
         ["Columns", *_columns(finding)],
     ]
@@ -74,6 +75,29 @@ def _trait(trait: Trait) -> str:
     if trait.share is not None:
         return f"{name} {shown(str(trait.value))} {trait.share:.0%} (all {_number(trait.overall, '.0%')})"
     return f"{name} {_number(trait.value)} (all {_number(trait.overall)})"
+
+
+def _layers(finding: Finding) -> list[list[str]]:
+    """A line for each layer that says something: the coarser ones, and what parts there are."""
+    layers = finding.layers
+    if len(layers) < 3 and len(layers) == finding.k:
+        return []
+    out = layers.standing_out
+    head = ("", "groups", "apart", "which")
+    body = []
+    for layer in layers:
+        if layer.k in (1, finding.k) or (layer.k > finding.k and layer.k < len(layers)):
+            continue
+        apart = "" if layer.apart is None else f"{layer.apart:.1f}"
+        within = layers.within(layer.k)
+        if layer.k < finding.k:
+            heaps = [[str(g) for g, of in enumerate(within) if of == heap] for heap in range(layer.k)]
+            which = " | ".join(" ".join(heap) for heap in heaps)
+        else:
+            which = ", ".join(f"{within.count(g)} in {g}" for g in range(finding.k) if within.count(g) > 1)
+        body.append(("*" if out is not None and out.k == layer.k else "", str(layer.k), apart, which))
+    title = "Layers (standard deviations between the nearest two; * stands out; `asterism assign --level`)"
+    return [[title, *_lines(head, body, right=(1, 2))]] if body else []
 
 
 CRITERIA = {  # as a choice names them -> at the head of a column

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ from asterism.explain.typicality import Typicality, mean_cell_scores, missing_sc
 from asterism.groups.background import Background
 from asterism.groups.figures import Baseline
 from asterism.groups.judges import Array, Judge, Labels
+from asterism.groups.layers import Layers, layers_of
+from asterism.methods.posterior import Mixture
 from asterism.stats.sample import RowSample
 from asterism.verdict.view import View
 
@@ -64,6 +66,7 @@ class Placed:
     probabilities: Array  # (n, k) of the groups
     none: Vector  # (n,) probability of the background; 0 where there is none
     typicality: Vector  # (n,) within the likeliest group; NaN: not known
+    parts: Array | None = None  # (n, F) probabilities of the finest parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +84,33 @@ class GroupModel:
     least_typicality: float = 0.0  # rows below it belong to none
     baseline: Baseline | None = None  # the rows of the fit, counted; None: a model of an earlier version
     names: tuple[str, ...] = ()  # (k,) of the groups; (): a model of an earlier version
+    seen: Mixture | None = None  # of more components, that the search saw: it says what parts groups have
+    known_layers: tuple[Layers, Judge] | None = (
+        None  # with the judge of their parts; None: made when asked for
+    )
 
     @property
     def k(self) -> int:
         """Groups."""
         return self.judge.k
 
-    def assign(self, table: Any, *, missing_columns: str = "refuse") -> Assignment:
+    @property
+    def layers(self) -> Layers:
+        """Groups of groups and parts of groups."""
+        return self.layered[0]
+
+    @cached_property
+    def layered(self) -> tuple[Layers, Judge]:
+        """The layers, and the judge of their finest parts."""
+        return layers_of(self.judge, self.seen) if self.known_layers is None else self.known_layers
+
+    def assign(self, table: Any, *, missing_columns: str = "refuse", level: int | None = None) -> Assignment:
         """The group of every row of a table, and the probabilities of all groups.
 
         ``table``            path, glob, frame, array or Source; its columns are matched by name
         ``missing_columns``  a column the table lacks: "refuse" it, or take its cells as "missing"
+
+        ``level``            groups of the layer that labels are of (``layers``); None: the groups themselves
 
         Levels that the model has never seen are missing cells, columns it does not know are not used;
         ``assignment.notes`` says so.
@@ -104,7 +123,7 @@ class GroupModel:
         ([0, 1], [[1.0, 0.0], [0.0, 1.0]])
         """
         source, match = read_like(table, self.columns, absent=missing_columns, memory=current().memory)
-        found = self._map(source, _all_of)
+        found = self._map(source, _all_of, level)
         probabilities = np.ascontiguousarray(found[:, 2:])
         return Assignment(found[:, 0].astype(np.int32), probabilities, match, found[:, 1].copy())
 
@@ -112,13 +131,14 @@ class GroupModel:
         """(n, k) of a table with the model's own columns."""
         return np.asarray(self._map(source, _probabilities_of))
 
-    def ranked(self, source: Source) -> Array:
+    def ranked(self, source: Source, level: int | None = None) -> Array:
         """(n, 5) the likeliest group and its probability, the second and its own (-1 and NaN for k = 1), typicality.
 
         A row that belongs to none has group -1, the probability of the background (NaN where there is none), and its
-        likeliest group for the second.
+        likeliest group for the second. ``level``: of the groups of that layer; typicality stays that in the row's
+        own group.
         """
-        return np.asarray(self._map(source, _best_two))
+        return np.asarray(self._map(source, _best_two, level))
 
     def labels(self, source: Source) -> Labels:
         """(n,) of a table with the model's own columns; -1: belongs to none."""
@@ -170,7 +190,12 @@ class GroupModel:
         counted = None if self.baseline is None else self.baseline.reordered(order)
         names = tuple(self.names[g] for g in order) if self.names else ()
         return replace(
-            self, judge=self.judge.reordered(order), typicality=known, baseline=counted, names=names
+            self,
+            judge=self.judge.reordered(order),
+            typicality=known,
+            baseline=counted,
+            names=names,
+            known_layers=None,
         )
 
     def name_of(self, group: int) -> str:
@@ -181,11 +206,13 @@ class GroupModel:
         """The rows of a table as the judge takes them."""
         return self.judge.ready(self.view.of(source))
 
-    def _map(self, source: Source, told: Callable[[Placed], NDArray[Any]]) -> Any:
-        return map_rows(self.rows_of(source), partial(_placed, self, source.names, told))
+    def _map(self, source: Source, told: Callable[[Placed], NDArray[Any]], level: int | None = None) -> Any:
+        if level is not None:
+            told = partial(_in_layer, told, self.layers, level)
+        return map_rows(self.rows_of(source), partial(_placed, self, source.names, told, level is not None))
 
-    def place(self, block: Block) -> Placed:
-        """Groups of the rows of a block that the judge takes."""
+    def place(self, block: Block, *, with_parts: bool = False) -> Placed:
+        """Groups of the rows of a block that the judge takes, and where asked for their parts."""
         own, r = self.judge.look(block)
         known = np.full(len(own), np.nan)
         if self.typicality is not None:
@@ -197,7 +224,10 @@ class GroupModel:
             none = self.background.probability(block.rows, height)
             r = r * (1.0 - none)[:, None]
         out = (none > 0.5) | (known < self.least_typicality)
-        return Placed(own, np.where(out, np.int32(-1), own), r, none, known)
+        parts = None
+        if with_parts:
+            parts = self.layered[1].look(block)[1] * (1.0 - none)[:, None]
+        return Placed(own, np.where(out, np.int32(-1), own), r, none, known, parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +254,30 @@ def _checked(judge: Judge, names: tuple[str, ...], block: Block) -> tuple[Labels
 
 
 def _placed(
-    model: GroupModel, names: tuple[str, ...], told: Callable[[Placed], NDArray[Any]], block: Block
+    model: GroupModel,
+    names: tuple[str, ...],
+    told: Callable[[Placed], NDArray[Any]],
+    with_parts: bool,
+    block: Block,
 ) -> NDArray[Any]:
     if block.rows.shape[1] == len(names):
         require_finite(block, names, missing_ok=True)
-    return told(model.place(block))
+    return told(model.place(block, with_parts=with_parts))
+
+
+def _in_layer(
+    told: Callable[[Placed], NDArray[Any]], layers: Layers, level: int, placed: Placed
+) -> NDArray[Any]:
+    """Rows as a layer has them: the layer's group of the likeliest part of a row's own group, so that layers nest."""
+    assert placed.parts is not None
+    group_of = np.asarray(layers.at(level).group_of)
+    inside = np.asarray(layers.groups) == placed.own[:, None]
+    part = np.where(inside, placed.parts, -1.0).argmax(axis=1)
+    own = group_of[part].astype(np.int32)
+    r = placed.parts @ np.eye(level)[group_of]
+    return told(
+        replace(placed, own=own, labels=np.where(placed.labels < 0, np.int32(-1), own), probabilities=r)
+    )
 
 
 def _all_of(placed: Placed) -> Array:

@@ -1,10 +1,10 @@
-"""Figures of what lies behind: components, relatives among groups, restarts."""
+"""Figures of what lies behind: components, restarts."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from asterism.report.drawing import NEUTRAL, PALETTE, Figure, axis, colour, figure, group_name
+from asterism.report.drawing import NEUTRAL, PALETTE, Figure, axis, figure
 from asterism.report.summary import Summary
 
 
@@ -51,73 +51,6 @@ def scree_figure(summary: Summary) -> Figure | None:
             "rows": [[str(i), f"{r:.1%}"] for i, r in zip(x, ratios, strict=True)],
         },
     )
-
-
-def tree_figure(summary: Summary) -> Figure | None:
-    """The groups' means, joined."""
-    if summary["tree"] is None:
-        return None
-    from scipy.cluster.hierarchy import dendrogram
-
-    drawn = dendrogram(np.array(summary["tree"]), no_plot=True)
-    data = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": height,
-            "y": place,
-            "line": {"color": NEUTRAL, "width": 2},
-            "hoverinfo": "skip",
-            "showlegend": False,
-        }
-        for place, height in zip(drawn["icoord"], drawn["dcoord"], strict=True)
-    ]
-    leaves = drawn["leaves"] or []
-    places = [5 + 10 * i for i in range(len(leaves))]
-    marks = {"size": 12, "color": [colour(g) for g in leaves]}
-    data.append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": [0] * len(leaves),
-            "y": places,
-            "marker": marks,
-            "cliponaxis": False,
-            "hoverinfo": "skip",
-            "showlegend": False,
-        }
-    )
-    names = [group_name(summary, g, 34) for g in leaves]
-    return figure(
-        "tree",
-        "Which groups are near each other",
-        "Groups joined by the distance of their means in standardised columns: early joins are near relatives.",
-        data,
-        layout={
-            "xaxis": axis("distance", zeroline=False, range=[0, 1.03 * summary["tree"][-1][2]]),
-            "yaxis": axis(
-                "",
-                tickvals=places,
-                ticktext=names,
-                ticks="outside",
-                ticklen=9,
-                tickcolor="rgba(0,0,0,0)",
-                showgrid=False,
-                zeroline=False,
-            ),
-        },
-        height=130 + 36 * len(leaves),
-        narrow={"yaxis": {"tickvals": places, "ticktext": [str(g) for g in leaves]}},
-        table={
-            "head": ["joined", "with", "distance"],
-            "rows": [[_node(a, summary), _node(b, summary), f"{h:.2f}"] for a, b, h, _ in summary["tree"]],
-        },
-    )
-
-
-def _node(number: float, summary: Summary) -> str:
-    k = summary["k"]
-    return summary["groups"][int(number)]["name"] if number < k else f"join {int(number) - k + 1}"
 
 
 def starts_figure(summary: Summary) -> Figure | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asterism.report.background import scree_figure, starts_figure, tree_figure
+from asterism.report.background import scree_figure, starts_figure
 from asterism.report.charts import (
     carriers_figure,
     curve_figures,
@@ -20,7 +20,6 @@ MAKERS = (  # in the order in which they are drawn: what is seen first comes fir
     views_figure,
     heat_figure,
     carriers_figure,
-    tree_figure,
     silhouettes_figure,
     margins_figure,
     kmeans_figure,

@@ -23,6 +23,7 @@ from asterism.report.figures import figures
 from asterism.report.plotlyjs import packed_plotly, policy_hash
 from asterism.report.subject import Subject, subject_of
 from asterism.report.summary import Summary, summarize
+from asterism.report.tree import tree_picture
 
 
 def write_report(
@@ -77,6 +78,7 @@ def page(summary: Summary) -> str:
     return environment.get_template("report.html.j2").render(
         s=summary,
         figures=figures(summary),
+        tree=summary["layers"] and tree_picture(summary["layers"], _names(summary), PALETTE),
         palette=PALETTE,
         style=(here / "report.css").read_text(encoding="utf-8"),
         summary_json=json_in_script(summary),
@@ -84,6 +86,10 @@ def page(summary: Summary) -> str:
         script=script,
         hashes=[policy_hash(script.encode()), packed_plotly().hash],
     )
+
+
+def _names(summary: Summary) -> list[str]:
+    return [group["name"] for group in summary["groups"]]
 
 
 def _drawing(figure: Figure) -> Any:

@@ -30,7 +30,7 @@ from asterism.report.views import (
     silhouettes_of,
 )
 
-VERSION = 1  # raised when a field changes its meaning
+VERSION = 2  # raised when a field changes its meaning
 TRAITS = 5  # of a group
 CELLS = 6  # of a typical row
 MOST_UNUSUAL = 5  # rows of a group
@@ -132,6 +132,17 @@ class HeatDict(TypedDict):
     text: list[list[str]]
 
 
+class LayersDict(TypedDict):
+    """Parts, groups and groups of groups."""
+
+    groups: list[int]  # of each part
+    joins: list[tuple[int, int, float]]  # two parts, and the standard deviations between what they are in
+    table: list[
+        tuple[int, float | None]
+    ]  # coarse to fine: groups of a layer, and how far its nearest are apart
+    stands_out: int | None  # groups of a coarser layer whose groups are far apart beside those of the next
+
+
 class AgreementDict(TypedDict):
     """Beside a reference column."""
 
@@ -161,7 +172,7 @@ class Summary(TypedDict):
     map: Map
     views: list[View]
     heat: HeatDict
-    tree: list[list[float]] | None  # linkage of the groups' means, in SciPy's format
+    layers: LayersDict | None  # None: one group of one part
     silhouettes: list[float] | None
     mean_silhouette: float | None
     margins: list[float] | None
@@ -201,7 +212,7 @@ def summarize(subject: Subject) -> Summary:
         map=picture,
         views=other_numbers(sample, k, seed),
         heat=_heat(told),
-        tree=_tree(told, k),
+        layers=_layers(subject),
         silhouettes=silhouettes,
         mean_silhouette=None
         if silhouettes is None
@@ -355,14 +366,17 @@ def _heat_text(trait: Any) -> str:
     return number_text(trait.value) if isinstance(trait.value, float) else str(trait.value)
 
 
-def _tree(told: Explanation, k: int) -> list[list[float]] | None:
-    """Which groups are near each other: average linkage of their means in standardised columns."""
-    if k < 3:
+def _layers(subject: Subject) -> LayersDict | None:
+    layers = None if subject.model is None else subject.model.layers
+    if layers is None or len(layers) < 2:
         return None
-    from scipy.cluster.hierarchy import linkage
-
-    tree: list[list[float]] = linkage(told.places.centers, "average", optimal_ordering=True).tolist()
-    return tree
+    out = layers.standing_out
+    return LayersDict(
+        groups=list(layers.groups),
+        joins=list(layers.joins),
+        table=[(layer.k, layer.apart) for layer in layers],
+        stands_out=None if out is None else out.k,
+    )
 
 
 def _agreement(subject: Subject) -> AgreementDict | None:

@@ -14,6 +14,7 @@ from asterism.data.source import Source
 from asterism.engines.reduce import reduce
 from asterism.errors import DataError, ParameterError, TooFewRowsError
 from asterism.stats.moments import ColumnMoments
+from asterism.verdict.numbers import numbers_from
 
 USUAL_K = range(1, 11)
 
@@ -45,8 +46,9 @@ def _first_missing(source: Source) -> DataError:
     raise AssertionError("no cell is missing")
 
 
-def numbers_to_try(k: int | Iterable[int] | None, encoded: Source) -> list[int]:
+def numbers_to_try(k: str | int | Iterable[int] | None, encoded: Source) -> list[int]:
     """The numbers of groups to try, none of them more than there are distinct rows."""
+    k = numbers_from(k) if isinstance(k, str) else k
     if k is None:
         # A group for every row is no grouping, whatever a criterion says of it.
         most = min(_distinct_rows(encoded, USUAL_K.stop), encoded.n_rows - 1)

@@ -50,7 +50,7 @@ class Task:
 def task_of(
     table: Any,
     *,
-    k: int | Iterable[int] | None,
+    k: str | int | Iterable[int] | None,
     method: str,
     kinds: Mapping[str, Any] | None,
     weights: Any,

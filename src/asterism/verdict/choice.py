@@ -42,6 +42,9 @@ class Choice:
     labels: NDArray[np.int32] = field(repr=False)  # (n,) groups, from the heaviest down; -1 for absent rows
     alternative: int | None = None  # another number of groups that is nearly as good
     view: View = field(default_factory=View, repr=False)  # how the model sees the rows
+    seen: Mixture | None = field(
+        default=None, repr=False
+    )  # the mixture of the least BIC, of rows in that view
 
     def plot(self) -> Any:
         """Every criterion against k, as a plotly figure."""

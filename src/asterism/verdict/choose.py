@@ -39,6 +39,7 @@ from asterism.verdict.decide import MOST_GROUPS, Decision, decide
 from asterism.verdict.margins import margins_of
 from asterism.verdict.mixed import choose_mixed
 from asterism.verdict.null import walks
+from asterism.verdict.numbers import numbers_from
 from asterism.verdict.propose import Proposal
 from asterism.verdict.rare_model import Rare, look_for_rare, model_with
 from asterism.verdict.repeated import without_repeated
@@ -60,7 +61,7 @@ CRITERIA = (
 def choose_k(
     X: Any,
     model: Any = "gaussian",
-    k: int | Iterable[int] | None = None,
+    k: str | int | Iterable[int] | None = None,
     criteria: str | Sequence[str] = "all",
     *,
     sample_weight: Any = None,
@@ -74,8 +75,8 @@ def choose_k(
     ``X``           path, ``Source``, data frame or array; columns of numbers are scaled
     ``model``       "gaussian" (groups of any shape, as normal mixtures where they are convex), "kmeans", "student",
                     "poisson", "negative_binomial", "bernoulli", "categorical", "multinomial", or a family
-    ``k``           numbers of groups to choose from; with 1 among them the answer may be "there are no groups".
-                    None: as many as there are
+    ``k``           numbers of groups to choose from, ``"2:6"`` too; with 1 among them the answer may be "there are no
+                    groups". None: as many as there are
     ``criteria``    "all", or names out of ``CRITERIA``: what else is put into the table. The verdict is the same
                     for any choice
     ``penalty``     a function p(k): the table gets a column -2 log-likelihood + p(k)
@@ -204,7 +205,7 @@ def choose_in_view(source: Source, view: View, question: Question) -> Choice:
     return Choice(
         k=k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=table, picks=picks,
         structure=structure, components=len(group_of), group_of=group_of, model=fitted, labels=labels,
-        alternative=verdict.alternative, view=view,
+        alternative=verdict.alternative, view=view, seen=None if rare.k else decision.field.best.mixture,
     )  # fmt: skip
 
 
@@ -315,10 +316,11 @@ def _wanted(criteria: str | Sequence[str], penalty: Any) -> frozenset[str]:
     return frozenset(names) | {"bic", "icl"} | ({"penalty"} if penalty else frozenset())
 
 
-def _given(k: int | Iterable[int] | None) -> list[int] | None:
+def _given(k: str | int | Iterable[int] | None) -> list[int] | None:
     """The numbers that were asked for."""
     if k is None:
         return None
+    k = numbers_from(k) if isinstance(k, str) else k
     given = list(k) if isinstance(k, Iterable) else [k]
     whole = all(isinstance(number, int | np.integer) and not isinstance(number, bool) for number in given)
     if not given or not whole or min(given) < 1:

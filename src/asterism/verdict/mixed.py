@@ -157,6 +157,7 @@ def choose_mixed(source: Source, view: View, question: Question) -> tuple[Choice
         k=k, confidence=verdict.confidence, reasons=verdict.reasons, verdict=verdict.text, table=criteria,
         picks=picks, structure=cell.structure, components=mixture.k, group_of=group_of, model=mixture,
         labels=np.zeros(0, np.int32), alternative=verdict.alternative, view=view,
+        seen=min(decision.cells.values(), key=lambda cell: cell.bic).mixture,
     )  # fmt: skip
     return choice, decision.names_carry > 0.0
 
