@@ -6,6 +6,7 @@ import csv
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -106,9 +107,8 @@ def test_rows_of_no_group_have_no_name() -> None:
 
 def test_levels_of_a_table_cannot_be_formulas() -> None:
     rows = [["=cmd()", 1.0], ["plain", 1.1], ["=cmd()", 1.2], ["plain", 7.0]] * 5
-    frame = asterism.find({"word": [w for w, _ in rows], "x": [x for _, x in rows]}, k=2).to_frame(
-        columns=True
-    )
+    table = pd.DataFrame(rows, columns=["word", "x"])
+    frame = asterism.find(table, k=2, kinds={"word": "categorical"}).to_frame(columns=True)
     assert frame["word"].to_pylist()[0] == "=cmd()"
     out = io.BytesIO()
     write_labels(frame, out)
