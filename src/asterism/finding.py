@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource
 from asterism.data.like import Match, read_like
+from asterism.data.one_column import cells_as_column, one_column
 from asterism.engines.bar import moving_bar
 from asterism.engines.context import current
 from asterism.engines.context import engine as engine_settings
@@ -27,10 +28,12 @@ from asterism.errors import ParameterError
 from asterism.explain.groups import Explanation, Group, explain, names_of
 from asterism.explain.headline import three_lines
 from asterism.explain.labelled import with_columns, with_names
+from asterism.explain.outcome import Method, Outcome, outcome_of
 from asterism.explain.profiles import Profile, group_profiles
 from asterism.explain.typicality import UNUSUAL
 from asterism.groups.baseline import with_baseline
 from asterism.groups.layers import Layers, layers_table
+from asterism.groups.membership import Weights, membership_of
 from asterism.groups.model import GroupModel
 from asterism.groups.outliers import Outliers, checked_outliers, with_outliers
 from asterism.methods.encoding import standard_encoding
@@ -65,6 +68,7 @@ class Finding:
         default_factory=lambda: np.zeros(0)
     )  # (n,) how usual a row is in its group
     left_out: NDArray[np.bool_] | None = None  # (n,) rows that took no part; None: all did
+    table: Any = None  # as it was given, for columns that took no part; None: not known
 
     def __repr__(self) -> str:
         return three_lines(self.verdict, [p.size for p in self.profiles], len(self.labels))
@@ -135,6 +139,37 @@ class Finding:
     def layers(self) -> Layers:
         """Groups of groups and parts of groups; ``model.assign(table, level=2)`` gives the labels of a layer."""
         return self.model.layers
+
+    def outcome(
+        self, column: Any, *, method: Method = "bch", weights: Weights = "auto", kind: str | None = None
+    ) -> Outcome:
+        """Whether a column that took no part differs between groups, corrected for uncertain membership.
+
+        ``column``   name of an ignored column of the table; or the cells themselves, one a row
+        ``method``   "bch", which assumes nothing of the outcome, or "ml": numbers are normal in each group
+        ``weights``  what row weights are: "copies" of rows, "sampling" weights; "auto": copies where all are whole
+        ``kind``     what the column is, where the guess is wrong: "numeric", "categorical", ...
+
+        >>> import asterism
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.vstack([rng.normal(0, 1, (60, 2)), rng.normal(4, 1, (40, 2))])
+        >>> asterism.find(X, k=2).outcome(np.r_[np.zeros(60), np.ones(40)] + rng.normal(0, 1, 100)).test.p < 0.01
+        True
+        """
+        if not isinstance(column, str):
+            found, cells = cells_as_column(column, len(self.labels), kind=kind)
+        elif column in {used.name for used in self.columns}:
+            raise ParameterError(
+                f"The groups were made of {column!r}, so that they differ in it anyway.",
+                f"Leave it out of the search: kinds={{{column!r}: 'ignored'}}.",
+            )
+        elif self.table is None:
+            raise ParameterError("The table itself is not known here.", "Give the cells of the column.")
+        else:
+            names = [c.name for c in (*self.columns, *self.ignored)]
+            found, cells = one_column(self.table, column, names, kind)
+        known, here = membership_of(self.model, self.encoded.source, self.labels, weights)
+        return outcome_of(known, cells[here], found, method)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file that ``asterism.load`` reads and ``asterism assign`` uses; never half."""
@@ -272,7 +307,7 @@ def find(
         task = task_of(
             table, k=k, method=method, kinds=kinds, weights=weights, scale=scale, seed=seed, missing=missing
         )
-        return _found(task, belong_to_none)
+        return replace(_found(task, belong_to_none), table=table)
 
 
 @contextmanager

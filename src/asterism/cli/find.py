@@ -21,6 +21,7 @@ from asterism.cli.tables import STDIN, table_name
 from asterism.errors import NotConvergedError, ParameterError
 
 if TYPE_CHECKING:
+    from asterism.explain.outcome import Outcome
     from asterism.finding import Finding
 
 FILES = ("labels.csv", "groups.asterism", "report.html", "summary.json")
@@ -36,6 +37,7 @@ class Options(common.Reading):
     method: str
     reference: str | None
     id: str | None
+    outcome: tuple[str, ...]
     missing: Literal["keep", "drop", "refuse"]
     outliers: str
     seed: int
@@ -56,6 +58,8 @@ class Options(common.Reading):
 @click.option(
     "--reference", metavar="COLUMN", help="Column to compare the groups with; takes no part in them."
 )
+@click.option("--outcome", metavar="COLUMN", multiple=True,
+              help="Column that takes no part: say whether the groups differ in it.")  # fmt: skip
 @click.option("--id", metavar="COLUMN", help="Column that names the rows, to be copied into labels.csv.")
 @click.option("--missing", type=click.Choice(["keep", "drop", "refuse"]), default="keep", show_default=True,
               help="Rows with missing cells: use them, leave them out of all groups, or stop.")  # fmt: skip
@@ -104,7 +108,12 @@ def run(options: Options) -> int:
     from asterism.report.plotlyjs import packing
 
     checked_outliers(options.outliers)
-    for name, column in (("--reference", options.reference), ("--id", options.id)):
+    second_looks = (
+        ("--reference", options.reference),
+        ("--id", options.id),
+        ("--outcome", options.outcome or None),
+    )
+    for name, column in second_looks:
         if column is not None and options.table == STDIN:
             raise ParameterError(
                 f"{name} needs the table a second time.", "Give a file instead of standard input."
@@ -123,15 +132,17 @@ def run(options: Options) -> int:
                 "The search was interrupted, and --strict was given.", "Nothing was written."
             )
         reference = _reference(options, finding)
-        text = summary_text(finding, options.table, reference.sentence if reference else "")
-        json = summary_json(finding, options.table, reference.told if reference else None)
+        outcomes = tuple(finding.outcome(name) for name in options.outcome)
+        text = summary_text(finding, options.table, reference.sentence if reference else "", outcomes)
+        json = summary_json(finding, options.table, reference.told if reference else None, outcomes)
         frame = labels_frame(finding, options.table, options.id, quiet=options.quiet)
         with whole_folder(target, options.force, OURS) as folder:
             with (folder / "labels.csv").open("wb") as file:
                 write_labels(frame, file)
             finding.save(folder / "groups.asterism")
             (folder / "summary.json").write_text(json, encoding="utf-8")
-            _write_report(options, finding, reference, folder / "report.html", time.monotonic() - began)
+            report = folder / "report.html"
+            _write_report(options, finding, (reference, outcomes), report, time.monotonic() - began)
     click.echo(json if options.json else text, nl=False)
     if not options.quiet:
         say(f"Wrote {', '.join(FILES)} into {options.out or target.name}/")
@@ -143,7 +154,7 @@ def run(options: Options) -> int:
 
 
 def _ignored(options: Options) -> tuple[str, ...]:
-    aside = [name for name in (options.reference, options.id) if name is not None]
+    aside = [name for name in (options.reference, options.id, *options.outcome) if name is not None]
     return (*options.ignore, *(name for name in aside if name not in options.ignore))
 
 
@@ -226,9 +237,15 @@ def _reference(options: Options, finding: Finding) -> Reference | None:
 
 
 def _write_report(
-    options: Options, finding: Finding, reference: Reference | None, path: Path, seconds: float
+    options: Options,
+    finding: Finding,
+    beside: tuple[Reference | None, tuple[Outcome, ...]],
+    path: Path,
+    seconds: float,
 ) -> None:
     import datetime
+
+    reference, outcomes = beside
 
     finding.report(
         path,
@@ -240,6 +257,7 @@ def _write_report(
         reference=None
         if reference is None
         else (reference.name, ["" if c is None else str(c) for c in reference.cells]),
+        outcomes=outcomes,
     )
 
 

@@ -13,6 +13,7 @@ from asterism import __version__
 if TYPE_CHECKING:
     from asterism.data.columns import Column
     from asterism.explain.groups import Group
+    from asterism.explain.outcome import Outcome
     from asterism.explain.profiles import Trait
     from asterism.finding import Finding
 
@@ -20,13 +21,16 @@ WIDTH = 100
 APART = 3  # traits shown per group
 
 
-def summary_json(finding: Finding, table: str, reference: dict[str, Any] | None = None) -> str:
+def summary_json(
+    finding: Finding, table: str, reference: dict[str, Any] | None = None, outcomes: Sequence[Outcome] = ()
+) -> str:
     """The finding as JSON; numbers JSON cannot write are null."""
-    data = {"asterism": __version__, "table": table, **finding.to_dict(), "reference": reference}
+    about = {"reference": reference, "outcomes": [outcome.to_dict() for outcome in outcomes]}
+    data = {"asterism": __version__, "table": table, **finding.to_dict(), **about}
     return json.dumps(_plain(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def summary_text(finding: Finding, table: str, agreement: str = "") -> str:
+def summary_text(finding: Finding, table: str, agreement: str = "", outcomes: Sequence[Outcome] = ()) -> str:
     """The finding in words and small tables; ``agreement`` with a reference column in a sentence."""
     rows = f"{len(finding.labels):,} rows"
     if finding.n_left_out:
@@ -41,6 +45,7 @@ def summary_text(finding: Finding, table: str, agreement: str = "") -> str:
         *([textwrap.wrap(agreement, WIDTH)] if agreement else []),
         ["Groups", *_groups(finding)],
         *_layers(finding),
+        *(_outcome(outcome, finding) for outcome in outcomes),
         ["How many groups (* taken, < what a criterion would take)", *_numbers(finding)],
         ["Columns", *_columns(finding)],
     ]
@@ -98,6 +103,13 @@ def _layers(finding: Finding) -> list[list[str]]:
         body.append(("*" if out is not None and out.k == layer.k else "", str(layer.k), apart, which))
     title = "Layers (standard deviations between the nearest two; * stands out; `asterism assign --level`)"
     return [[title, *_lines(head, body, right=(1, 2))]] if body else []
+
+
+def _outcome(outcome: Outcome, finding: Finding) -> list[str]:
+    """The outcome in each group, under the groups' names."""
+    names = [group.name for group in finding.explanation.groups] if finding.k > 1 else []
+    head, *lines = (shown(line) for line in outcome.lines(names))
+    return [f"Outcome {head}", *lines]
 
 
 CRITERIA = {  # as a choice names them -> at the head of a column

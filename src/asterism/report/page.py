@@ -17,6 +17,7 @@ from typing import Any
 
 from asterism.data.whole import write_whole
 from asterism.errors import OutputExistsError
+from asterism.explain.outcome import Outcome
 from asterism.finding import Finding
 from asterism.report.drawing import PALETTE, Figure
 from asterism.report.figures import figures
@@ -36,6 +37,7 @@ def write_report(
     peak_bytes: int | None = None,
     made: str | None = None,
     reference: tuple[str, Sequence[str]] | None = None,
+    outcomes: Sequence[Outcome] = (),
     force: bool = False,
 ) -> None:
     """Write the report of a finding to ``path``, whole or not at all.
@@ -43,6 +45,7 @@ def write_report(
     ``title``      of the table
     ``command``    that made the finding; ``seconds``, ``peak_bytes`` and ``made`` what it took and when
     ``reference``  a column's name and its cells, to compare the groups with
+    ``outcomes``   what ``finding.outcome`` found, to be shown
     ``force``      replace a file that is there
     """
     subject = subject_of(
@@ -53,6 +56,7 @@ def write_report(
         peak_bytes=peak_bytes,
         made=made,
         reference=reference,
+        outcomes=outcomes,
     )
     write_page(subject, path, force=force)
 

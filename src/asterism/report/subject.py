@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from asterism.data.columns import Column
 from asterism.data.source import Piece, Source
 from asterism.explain.groups import Explanation
+from asterism.explain.outcome import Outcome
 from asterism.explain.rows import Shares
 from asterism.finding import Finding
 from asterism.groups.model import GroupModel
@@ -75,6 +76,7 @@ class Subject:
     typicality: NDArray[np.float64] | None = None  # (n,) how usual a row is in its group; NaN: not known
     outliers: NDArray[np.bool_] | None = None  # (n,) rows that took part and belong to none
     reference: tuple[str, Sequence[str]] | None = None  # a column's name and its (n,) cells
+    outcomes: tuple[Outcome, ...] = ()  # columns that took no part, group by group
     seen_as: Mapping[str, str] = field(
         default_factory=dict
     )  # column -> its reason, where the search gave it another
@@ -89,6 +91,7 @@ def subject_of(
     peak_bytes: int | None = None,
     made: str | None = None,
     reference: tuple[str, Sequence[str]] | None = None,
+    outcomes: Sequence[Outcome] = (),
 ) -> Subject:
     """The subject of a finding."""
     table = finding.encoded.source
@@ -123,6 +126,7 @@ def subject_of(
         ),
         seen_as={names[c.name]: shown(c.reason, 300) for c in finding.columns},
         reference=None if reference is None else (shown(reference[0]), [shown(str(v)) for v in reference[1]]),
+        outcomes=tuple(outcomes),
     )
 
 

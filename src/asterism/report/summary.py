@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from asterism.data.source import Source
 from asterism.explain.effects import Effect
 from asterism.explain.groups import Explanation, Group, explain
+from asterism.explain.outcome import Outcome
 from asterism.explain.rows import NotableRow
 from asterism.explain.typicality import UNUSUAL
 from asterism.explain.words import number_text
 from asterism.report.steps import Frame, em_steps, kmeans_steps
-from asterism.report.subject import Curve, Subject
+from asterism.report.subject import Curve, Subject, shown
 from asterism.report.trials import Starts, gap_curve, starts_of
 from asterism.report.views import (
     Map,
@@ -153,6 +154,15 @@ class AgreementDict(TypedDict):
     matched_accuracy: float
 
 
+class OutcomeDict(TypedDict):
+    """A column that took no part, group by group."""
+
+    title: str
+    rows: list[list[str]]  # group, its name or level, estimate, interval, naive estimate, interval
+    sentences: list[str]
+    numbers: dict[str, Any]
+
+
 class Summary(TypedDict):
     """All of a report."""
 
@@ -181,6 +191,7 @@ class Summary(TypedDict):
     em: list[Frame]
     starts: Starts | None
     agreement: AgreementDict | None
+    outcomes: list[OutcomeDict]
     provenance: dict[str, Any]
 
 
@@ -223,6 +234,7 @@ def summarize(subject: Subject) -> Summary:
         em=em_steps(points, sample.weights, k, seed) if moving else [],
         starts=starts_of(sample, k, subject.model, seed),
         agreement=_agreement(subject),
+        outcomes=[_outcome(outcome, told) for outcome in subject.outcomes],
         provenance=_provenance(subject, sample),
     )
 
@@ -400,6 +412,16 @@ def _agreement(subject: Subject) -> AgreementDict | None:
         counts=counts.tolist(),
         adjusted_rand=float(adjusted_rand_score(codes, mine)),
         matched_accuracy=float(matched_accuracy(codes, mine)),
+    )
+
+
+def _outcome(outcome: Outcome, told: Explanation) -> OutcomeDict:
+    names = [group.name for group in told.groups]
+    return OutcomeDict(
+        title=shown(outcome.title, 300),
+        rows=[[shown(cell) for cell in row] for row in outcome.cells(names if len(names) > 1 else [])],
+        sentences=[shown(said, 500) for said in outcome.sentences()],
+        numbers=outcome.to_dict(),
     )
 
 
