@@ -262,7 +262,7 @@ def _estimates(known: Membership, solved: Solved, levels: tuple[str, ...]) -> li
     """Of each group, its levels; the last level of a categorical outcome is what the others leave."""
     k, columns = solved.means.shape
     v = _spread(known, solved).reshape(columns, k, columns, k)
-    reach = student.ppf(0.5 + LEVEL / 2, np.maximum(known.group_rows - 1.0, 1.0))
+    reach = np.asarray(student.ppf(0.5 + LEVEL / 2, np.maximum(known.group_rows - 1.0, 1.0)))
     found = []
     for g in range(k):
         values, own = solved.means[g], v[:, g, :, g]
