@@ -16,6 +16,9 @@ _HOME = {
     "find": "asterism.finding",
     "Finding": "asterism.finding",
     "load": "asterism.modelfile",
+    "to_sql": "asterism.export",
+    "to_python": "asterism.export",
+    "to_json": "asterism.export",
     "KMeans": "asterism.estimators.kmeans",
     "AgglomerativeClustering": "asterism.estimators.agglomerative",
     "DivisiveClustering": "asterism.estimators.divisive",
@@ -55,7 +58,7 @@ __all__ = [  # noqa: RUF022  classes, then functions
     "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
     "TruncatedSVD",
     "BagOfVisualWords", "VectorQuantizer",
-    "check", "choose_k", "engine", "errors", "find", "load", "metrics", "read",
+    "check", "choose_k", "engine", "errors", "find", "load", "metrics", "read", "to_json", "to_python", "to_sql",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -89,6 +92,9 @@ if TYPE_CHECKING:
     from asterism.estimators.standardizer import Standardizer as Standardizer
     from asterism.estimators.svd import TruncatedSVD as TruncatedSVD
     from asterism.estimators.words import BagOfVisualWords as BagOfVisualWords
+    from asterism.export import to_json as to_json
+    from asterism.export import to_python as to_python
+    from asterism.export import to_sql as to_sql
     from asterism.finding import Finding as Finding
     from asterism.finding import find as find
     from asterism.follow.drift import check as check

@@ -27,6 +27,7 @@ COMMANDS = {  # name -> module that holds a click command of that name
     "assign": "asterism.cli.assign",
     "check": "asterism.cli.check",
     "report": "asterism.cli.report",
+    "export": "asterism.cli.export",
     "choose": "asterism.cli.choose",
     "tree": "asterism.cli.tree",
     "reduce": "asterism.cli.reduce",
