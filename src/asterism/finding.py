@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource
 from asterism.data.like import Match, read_like
 from asterism.data.one_column import cells_as_column, one_column
+from asterism.data.opening import opened
+from asterism.data.options import ReadKeywords
+from asterism.data.source import places_in
 from asterism.engines.bar import moving_bar
 from asterism.engines.context import current
 from asterism.engines.context import engine as engine_settings
@@ -69,6 +72,7 @@ class Finding:
     )  # (n,) how usual a row is in its group
     left_out: NDArray[np.bool_] | None = None  # (n,) rows that took no part; None: all did
     table: Any = None  # as it was given, for columns that took no part; None: not known
+    notes: tuple[str, ...] = ()  # what the user should know of how the table was read
 
     def __repr__(self) -> str:
         return three_lines(self.verdict, [p.size for p in self.profiles], len(self.labels))
@@ -226,6 +230,7 @@ class Finding:
             "carriers": [asdict(carrier) for carrier in self.explanation.carriers],
             "columns": [{**asdict(c), "missing": self.missing[c.name]} for c in self.columns],
             "ignored": [asdict(c) for c in self.ignored],
+            "notes": list(self.notes),
         }
 
 
@@ -279,6 +284,7 @@ def find(
     progress: bool | Progress | None = None,
     missing: Literal["keep", "drop", "refuse"] = "keep",
     outliers: str | float = "auto",
+    **reading: Unpack[ReadKeywords],
 ) -> Finding:
     """Find the groups of a table.
 
@@ -295,6 +301,7 @@ def find(
     ``missing``  "keep" rows with missing cells, "drop" them (label -1) or "refuse" the table
     ``outliers`` rows that belong to none (label -1): "auto", those of a background of evenly spread rows where there
                  is evidence of one; "none"; or a share such as 0.02, the least typical rows
+    ``reading``  how a file is written, where the guess is wrong: ``sheet``, ``sql``, ``encoding``, ... as in ``read``
 
     >>> import numpy as np, asterism
     >>> rng = np.random.default_rng(0)
@@ -304,10 +311,12 @@ def find(
     """
     belong_to_none = checked_outliers(outliers)
     with _running(engine, progress):
+        rows = opened(table, **reading) if reading else table
         task = task_of(
-            table, k=k, method=method, kinds=kinds, weights=weights, scale=scale, seed=seed, missing=missing
+            rows, k=k, method=method, kinds=kinds, weights=weights, scale=scale, seed=seed, missing=missing
         )
-        return replace(_found(task, belong_to_none), table=table)
+        with places_in(task.source):
+            return replace(_found(task, belong_to_none), table=rows)
 
 
 @contextmanager
@@ -367,6 +376,7 @@ def _found(task: Task, outliers: Outliers) -> Finding:
         interrupted=stopped,
         typicality=judged.typicality,
         left_out=left_out,
+        notes=task.notes,
     )
 
 
@@ -404,5 +414,6 @@ def finding_again(model: GroupModel, table: Any, *, missing_columns: str = "refu
         model=model,
         certainty=doubt.certainty,
         typicality=ranked[:, 4].copy(),
+        notes=source.notes,
     )
     return finding, match

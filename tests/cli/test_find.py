@@ -199,7 +199,7 @@ def test_missing_refuse_names_the_first_cell(here) -> None:
     holey(here / "t.csv")
     result = find("t.csv", "--missing", "refuse")
     assert result.exit_code == 3
-    assert "row 3, column 'a'" in result.stderr
+    assert "line 4, column 'a'" in result.stderr
     assert left_behind(here) == ["t.csv"]
 
 
@@ -213,9 +213,9 @@ def test_missing_refuse_names_the_first_cell(here) -> None:
         ("", [], "t.csv"),
         ("a,b\n", [], ""),
         ("a,b\n1,2\n1,2\n", [], "column"),
-        ("a,b\n1,5\n2,oops\n3,9\n", ["--kind", "b=numeric"], "row 2, column 'b'"),
+        ("a,b\n1,5\n2,oops\n3,9\n", ["--kind", "b=numeric"], "line 3, column 'b'"),
         ("a,b\n1,2\n3,4\n1,2\n", ["--k", "3"], "2 distinct rows"),
-        ("a,b\n1,-2\n3,4\n", ["--weights", "b"], "row 1"),
+        ("a,b\n1,-2\n3,4\n", ["--weights", "b"], "line 2"),
     ],
     ids=[
         "ragged",

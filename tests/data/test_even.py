@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from asterism.data.even import in_even_blocks
-from asterism.data.npy import NpySource
+from asterism.data.formats.npy import NpySource
 from asterism.data.reblocked import Reblocked
 from asterism.data.source import ArraySource
 

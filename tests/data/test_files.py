@@ -55,7 +55,7 @@ def test_a_late_word_among_numbers_is_named(write):
         read(path)
     assert (error.value.row, error.value.column) == (120_000, "x")
     assert "x=categorical" in error.value.remedy
-    with pytest.raises(DataError, match="row 120001, column 'x'"):
+    with pytest.raises(DataError, match="line 120002, column 'x'"):
         read(path, kinds={"x": "numeric"})
     assert read(path, ignore=["x"]).names == ("y",)
 
@@ -160,14 +160,8 @@ def test_penguins_are_understood(penguins):
         (b"\n\n  \n", "t.csv", "'t.csv' is empty"),
         (b"a,b\n", "t.csv", "'t.csv' has no rows"),
         (b"a,b", "t.csv", "'t.csv' has no rows"),
-        (
-            "name\nGöteborg\nMalmö\n".encode("latin-1"),
-            "t.csv",
-            "not written in UTF-8; it is probably Latin-1",
-        ),
-        ("a,b\n1,2\n".encode("utf-16"), "t.csv", "UTF-16"),
         (b"a,b\n1,\0\n", "t.csv", "is not text"),
-        (b"PK\x03\x04 and so on", "t.csv", "a spreadsheet or a zip archive"),
+        (b"PK\x03\x04 and so on", "t.csv", "is a zip archive"),
         (b"", "t.parquet", "is not a Parquet file, or is damaged"),
         (b"a,b\n1,2\n", "t.parquet", "is not a Parquet file, or is damaged"),
         (b"PAR1 and then nothing", "t.parquet", "is not a Parquet file, or is damaged"),
@@ -182,17 +176,12 @@ def test_files_that_are_not_what_they_seem(write, text, name, said):
     assert error.value.exit_code == 3
 
 
-def test_a_byte_that_is_not_utf8_is_found_far_below(write):
-    text = b"name,x\n" + b"a,1.5\nb,2.5\n" * 200_000 + b"G\xf6teborg,1.5\n"
-    with pytest.raises(FileError, match="not written in UTF-8"):
-        read(write(text))
-
-
 @pytest.mark.parametrize("many", [2, 300_000])
 @pytest.mark.parametrize(("bad", "cells"), [("9", 1), ("7,8,9", 3)])
 def test_a_ragged_row_is_named(write, many, bad, cells):
     path = write("\n" * (many == 2) + "a,b\n" + "1.5,2\n" * many + bad + "\n3.5,4\n")
-    with pytest.raises(DataError, match=f"row {many + 1}: {cells} cells instead of 2.*{bad}") as error:
+    line = many + 2 + (many == 2)
+    with pytest.raises(DataError, match=f"line {line}: {cells} cells instead of 2.*{bad}") as error:
         read(path)
     assert error.value.row == many
 
@@ -211,15 +200,18 @@ def test_a_missing_file_suggests_its_neighbour(write):
         read(path.parent / "nowhere" / "t.csv")
 
 
-def test_a_folder_or_glob_without_parquet_is_refused(write, tmp_path):
-    write("a,b\n1,2\n")
-    with pytest.raises(FileError, match="holds no Parquet file"):
+def test_a_folder_or_glob_without_tables_is_refused(write, tmp_path):
+    write("Dear Sir,", "letter.txt")
+    with pytest.raises(FileError, match="holds no table"):
         read(tmp_path)
     with pytest.raises(FileError, match="No file matches"):
         read(str(tmp_path / "*.parquet"))
-    write("a,b\n1,2\n", "other.csv")
-    with pytest.raises(ParameterError, match="means 2 files, and not all are Parquet"):
-        read(str(tmp_path / "*.csv"))
+    write("a,b\n1,2\n", "a.csv")
+    write('{"a": 1}\n', "b.jsonl")
+    with pytest.raises(FileError, match=r"files of several kinds: .csv, .jsonl"):
+        read(tmp_path)
+    with pytest.raises(ParameterError, match=r"'a.csv' is a text file, 'b.jsonl' is JSON"):
+        read(str(tmp_path / "[ab].*"))
 
 
 def test_an_unreadable_file_is_said_to_be(write, monkeypatch):

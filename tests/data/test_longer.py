@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
+from asterism.data.formats.npy import NpySource
 from asterism.data.longer import in_longer_blocks
-from asterism.data.npy import NpySource
 from asterism.data.reblocked import Reblocked
 from asterism.data.source import ArraySource
 

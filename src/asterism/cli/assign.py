@@ -21,7 +21,7 @@ NO_TYPICALITY = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(common.Running):
+class Options(common.Opening):
     """The command line of one call."""
 
     model: str
@@ -35,6 +35,7 @@ class Options(common.Running):
 @click.argument("table")
 @click.option("--missing-columns", type=click.Choice(["refuse", "missing"]), default="refuse", show_default=True,
               help="Columns the table lacks: stop, or take their cells as missing.")  # fmt: skip
+@common.opening
 @click.option(
     "--id", metavar="COLUMN", help="Column of TABLE that names the rows, to be copied into the labels."
 )
@@ -66,6 +67,8 @@ def run(options: Options) -> None:
     """Do the work."""
     from asterism.cli.output import with_column, write_labels
     from asterism.data.like import read_like
+    from asterism.data.opening import opened
+    from asterism.data.source import places_in
     from asterism.data.whole import write_whole
     from asterism.engines.context import current, engine
     from asterism.explain.typicality import UNUSUAL
@@ -78,15 +81,17 @@ def run(options: Options) -> None:
     if options.level is not None:
         model.layers.at(options.level)  # before the work
     with spoken_warnings(), engine(n_threads=options.threads, memory=options.memory):
+        table = opened(options.table, **options.how)
         source, match = read_like(
-            options.table, model.columns, absent=options.missing_columns, memory=current().memory
+            table, model.columns, absent=options.missing_columns, memory=current().memory
         )
-        ranked = model.ranked(source, options.level)
+        with places_in(source):
+            ranked = model.ranked(source, options.level)
     k = model.k if options.level is None else options.level
-    notes = [*match.notes(), *([NO_TYPICALITY] if model.typicality is None else [])]
+    notes = [*source.notes, *match.notes(), *([NO_TYPICALITY] if model.typicality is None else [])]
     frame = ranked_table(ranked)
     if options.id is not None:
-        frame = with_column(frame, options.table, options.id)
+        frame = with_column(frame, table, options.id)
     text = io.BytesIO()
     write_labels(frame, text)
     if options.out:

@@ -13,6 +13,7 @@ from asterism.cli.messages import say, spoken_warnings
 from asterism.errors import DataError
 
 if TYPE_CHECKING:
+    from asterism.data.options import ReadKeywords
     from asterism.follow.drift import Check
 
 DRIFTED = (
@@ -31,12 +32,14 @@ class Options:
     threads: int | None
     memory: str | None
     quiet: bool
+    how: ReadKeywords
 
 
 @click.command(short_help="Tell whether a table has drifted from a model's.")
 @click.argument("model")
 @click.argument("table")
 @click.option("--json", is_flag=True, help="Print every comparison as JSON.")
+@common.opening
 @common.threads
 @common.memory
 @common.quiet
@@ -56,16 +59,19 @@ def check(ctx: click.Context, /, **options: Any) -> None:
       asterism check penguins-groups/groups.asterism new.csv && echo as before
       asterism check penguins-groups/groups.asterism new.csv --json
     """
-    ctx.exit(run(Options(**options)))
+    how = common.how_to_read(options)
+    known = {name: value for name, value in options.items() if name not in common.OPENING}
+    ctx.exit(run(Options(**known, how=how)))
 
 
 def run(options: Options) -> int:
     """Do the work; the exit code."""
+    from asterism.data.opening import opened
     from asterism.engines.context import engine
     from asterism.follow.drift import check as checked
 
     with spoken_warnings(), engine(n_threads=options.threads, memory=options.memory):
-        found = checked(options.model, options.table)
+        found = checked(options.model, opened(options.table, **options.how))
     if options.json:
         click.echo(json_text.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
     else:

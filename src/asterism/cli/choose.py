@@ -93,13 +93,16 @@ def _chosen(options: Options) -> Choice:
         engine(n_threads=options.threads, memory=options.memory, progress=progress),
     ):
         kinds = kinds_of(options.kind, options.ignore)
-        source = read(options.table, kinds=kinds, weights=options.weights)
+        source = read(options.table, kinds=kinds, weights=options.weights, **options.how)
         names = [column.name for column in source.columns if column.kind == "categorical"]
         if names and options.table != "-":
             if not options.quiet:
                 say(f"Left out, names without an order: {', '.join(map(repr, names))}.")
             source = read(
-                options.table, kinds=kinds | dict.fromkeys(names, "ignored"), weights=options.weights
+                options.table,
+                kinds=kinds | dict.fromkeys(names, "ignored"),
+                weights=options.weights,
+                **options.how,
             )
         ks = range(1, 11) if options.k is None else options.k
         if not options.no_scale and all(column.kind == "numeric" for column in source.columns):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,17 +90,16 @@ def run(options: Options) -> str:
 # --- reading ----------------------------------------------------------------------------------------------------
 
 
-def _columns(path: str, names: Sequence[str] | None, wanted: str | None = None) -> dict[str, list[Any]]:
-    """Columns of a file as lists; None where a cell is missing."""
-    from asterism.data.csv import CsvTable
-    from asterism.data.files import format_of, matching_files
-    from asterism.data.parquet import ParquetTable
+def _columns(path: Any, names: Sequence[str] | None, wanted: str | None = None) -> dict[str, list[Any]]:
+    """Columns of a file, or of one that was opened, as lists; None where a cell is missing."""
+    from asterism.data.formats.npy import NpyTable
+    from asterism.data.opening import opened
 
-    paths = matching_files(path)
-    kind = format_of(paths[0])
-    if kind == "npy":
+    table = opened(path)
+    assert table is not None  # a path is always one
+    path = str(path) if isinstance(path, str | os.PathLike) else table.title
+    if isinstance(table, NpyTable):
         raise ParameterError(f"{path!r} is an array without names.", "Give labels as CSV or Parquet.")
-    table = ParquetTable(paths) if kind == "parquet" else CsvTable(paths[0])
     known = list(table.types)
     if names is None:
         names = [_label_column(path, known, wanted)]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from asterism.data.options import ReadKeywords
 
 SECONDS_TO_CHOOSE = 8.0  # about what the search on a sample takes, whatever the size of the table
 PASSES = 60  # over the whole table, at most
@@ -14,6 +17,7 @@ BASE_BYTES = 350 << 20  # the program itself, with what it compiles
 
 def dry_run_text(
     table: str,
+    how: ReadKeywords,
     kinds: Mapping[str, Any],
     weights: str | None,
     method: str,
@@ -28,7 +32,7 @@ def dry_run_text(
     from asterism.data.source import ArraySource
     from asterism.search.ranks import with_ranks
 
-    source = with_ranks(read(table, kinds=kinds, weights=weights, memory=memory), kinds)
+    source = with_ranks(read(table, kinds=kinds, weights=weights, memory=memory, **how), kinds)
     width = Encoding.plain(source.columns).width
     n, cells = source.n_rows, source.n_rows * width
     held = n * source.n_columns * source.dtype.itemsize if isinstance(source, ArraySource) else 0
@@ -42,6 +46,7 @@ def dry_run_text(
         "k": "1 to 10" if k is None else f"{k.start} to {k.stop - 1}" if isinstance(k, range) else str(k),
         "memory_bytes": int(BASE_BYTES + held + 40 * n),
         "seconds": round(SECONDS_TO_CHOOSE + (PASSES * cells / CELLS_A_SECOND if n > 2000 else 0.0), 1),
+        "notes": list(source.notes),
         "writes": ["labels.csv", "groups.asterism", "report.html", "summary.json"],
     }
     if as_json:
@@ -51,6 +56,7 @@ def dry_run_text(
         f"Numbers of groups: {plan['k']}; method: {method}",
         f"Memory: about {plan['memory_bytes'] / 1e6:,.0f} MB; time: about {plan['seconds']:,.0f} s",
         "Would write labels.csv, groups.asterism, report.html and summary.json. Nothing was written.",
+        *(shown(note) for note in source.notes),
         "",
         *(f"  {shown(c.name)}  {c.kind}  {shown(c.reason)}" for c in source.columns),
         *(f"  {shown(c.name)}  ignored  {shown(c.reason)}" for c in source.ignored),

@@ -17,7 +17,7 @@ from asterism.cli import options as common
 from asterism.cli.main import INTERRUPTED
 from asterism.cli.messages import progress_bar, say, spoken_warnings
 from asterism.cli.params import NumberOfGroups, kinds_of
-from asterism.cli.tables import STDIN, table_name
+from asterism.cli.tables import table_name
 from asterism.errors import NotConvergedError, ParameterError
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ class Options(common.Reading):
 def find(ctx: click.Context, /, **options: Any) -> None:
     """Find the groups in TABLE.
 
-    TABLE is a CSV, Parquet or .npy file, a folder or glob of Parquet files, or - for CSV on stdin.
+    TABLE is a file of text (CSV, TSV; packed too), JSON records, Parquet, Feather or .npy, a spreadsheet, an SQLite
+    or DuckDB database, a folder or glob of such files, or - for one of them on stdin.
 
     Prints a summary, and writes labels.csv (the group of every row, how sure and how typical), groups.asterism (the
     model, for `asterism assign`), report.html and summary.json into NAME-groups, where NAME is the table's name
@@ -104,20 +105,11 @@ def run(options: Options) -> int:
     from asterism.cli.labels import labels_frame
     from asterism.cli.output import refuse_overwrite, whole_folder, write_labels
     from asterism.cli.summary import summary_json, summary_text
+    from asterism.data.opening import opened
     from asterism.groups.outliers import checked_outliers
     from asterism.report.plotlyjs import packing
 
     checked_outliers(options.outliers)
-    second_looks = (
-        ("--reference", options.reference),
-        ("--id", options.id),
-        ("--outcome", options.outcome or None),
-    )
-    for name, column in second_looks:
-        if column is not None and options.table == STDIN:
-            raise ParameterError(
-                f"{name} needs the table a second time.", "Give a file instead of standard input."
-            )
     if options.dry_run:
         with spoken_warnings():
             return _dry_run(options)
@@ -126,16 +118,17 @@ def run(options: Options) -> int:
     began = time.monotonic()
     packing()  # for the report, while the groups are looked for
     with spoken_warnings(), _engine(options) as engine:
-        finding = _find(options, engine)
+        table = opened(options.table, **options.how)
+        finding = _find(options, table, engine)
         if options.strict and finding.interrupted:
             raise NotConvergedError(
                 "The search was interrupted, and --strict was given.", "Nothing was written."
             )
-        reference = _reference(options, finding)
+        reference = _reference(options, table, finding)
         outcomes = tuple(finding.outcome(name) for name in options.outcome)
         text = summary_text(finding, options.table, reference.sentence if reference else "", outcomes)
         json = summary_json(finding, options.table, reference.told if reference else None, outcomes)
-        frame = labels_frame(finding, options.table, options.id, quiet=options.quiet)
+        frame = labels_frame(finding, table, options.id, quiet=options.quiet)
         with whole_folder(target, options.force, OURS) as folder:
             with (folder / "labels.csv").open("wb") as file:
                 write_labels(frame, file)
@@ -145,6 +138,8 @@ def run(options: Options) -> int:
             _write_report(options, finding, (reference, outcomes), report, time.monotonic() - began)
     click.echo(json if options.json else text, nl=False)
     if not options.quiet:
+        for note in finding.notes:
+            say(note)
         say(f"Wrote {', '.join(FILES)} into {options.out or target.name}/")
     if finding.interrupted:
         say("Interrupted: the results are the best so far.")
@@ -180,12 +175,12 @@ def _engine(options: Options) -> Iterator[Any]:
         yield engine(n_threads=options.threads, memory=options.memory, dask=client)
 
 
-def _find(options: Options, engine: Any) -> Finding:
+def _find(options: Options, table: Any, engine: Any) -> Finding:
     from asterism.finding import find
 
     with progress_bar(options.quiet) as progress:
         return find(
-            options.table,
+            table,
             k=options.k,
             method=options.method,
             kinds=kinds_of(options.kind, _ignored(options)),
@@ -218,13 +213,13 @@ class Reference:
         )
 
 
-def _reference(options: Options, finding: Finding) -> Reference | None:
+def _reference(options: Options, table: Any, finding: Finding) -> Reference | None:
     if options.reference is None:
         return None
     from asterism import metrics
     from asterism.cli.compare import _columns
 
-    [cells] = _columns(options.table, [options.reference]).values()
+    [cells] = _columns(table, [options.reference]).values()
     kept = [i for i, cell in enumerate(cells) if cell is not None and finding.labels[i] >= 0]
     true, found = [str(cells[i]) for i in kept], finding.labels[kept]
     told = {
@@ -280,7 +275,14 @@ def _dry_run(options: Options) -> int:
     kinds = kinds_of(options.kind, _ignored(options))
     click.echo(
         dry_run_text(
-            options.table, kinds, options.weights, options.method, options.k, options.memory, options.json
+            options.table,
+            options.how,
+            kinds,
+            options.weights,
+            options.method,
+            options.k,
+            options.memory,
+            options.json,
         ),
         nl=False,
     )

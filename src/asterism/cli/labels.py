@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from asterism.cli.messages import say
 from asterism.cli.output import text_column, with_column
-from asterism.cli.tables import STDIN
 from asterism.explain.labelled import NAME, free_name
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ MOST_CELLS = 10_000_000  # convention: a longer table is not written a second ti
 IDENTIFIERS = ("an identifier", "consecutive numbers")  # how reasons of columns that name rows begin
 
 
-def labels_frame(finding: Finding, table: str, name: str | None, *, quiet: bool = False) -> Any:
+def labels_frame(finding: Finding, table: Any, name: str | None, *, quiet: bool = False) -> Any:
     """Labels, names of groups, columns that name the rows, and the columns that were used.
 
     ``name``  of a column to stand before all others
@@ -24,7 +23,7 @@ def labels_frame(finding: Finding, table: str, name: str | None, *, quiet: bool 
     cells = len(finding.labels) * len(finding.columns)
     whole = cells <= MOST_CELLS
     frame = finding.to_frame(columns=whole)
-    if whole and table != STDIN:
+    if whole:
         place = frame.column_names.index(NAME) + 1
         for column in reversed([c for c in finding.ignored if c.reason.startswith(IDENTIFIERS)]):
             frame = frame.add_column(

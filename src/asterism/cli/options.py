@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, cast
 
 import click
 
 from asterism.cli.main import DEBUG
-from asterism.cli.params import ColumnKind
+from asterism.cli.params import ColumnKind, NewName
+from asterism.data.options import ReadKeywords
 
 Decorator = Callable[[Any], Any]
+OPENING = ReadKeywords.__optional_keys__  # names of the options of ``opening``
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +31,38 @@ class Running:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading(Running):
+class Opening(Running):
+    """The same with how the table's file is written: ``opening``."""
+
+    sheet: str | None
+    sql: str | None
+    encoding: str | None
+    header: int | None
+    rename: tuple[tuple[str, str], ...]
+    keep_totals: bool
+
+    @property
+    def how(self) -> ReadKeywords:
+        """The same for ``asterism.read``."""
+        return how_to_read(vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(Opening):
     """The same with what the columns are: ``reading``."""
 
     kind: tuple[tuple[str, str, tuple[str, ...]], ...]
     ignore: tuple[str, ...]
     weights: str | None
+
+
+def how_to_read(values: Mapping[str, Any]) -> ReadKeywords:
+    """What was said of the table's file, of all options of a command."""
+    renamed = dict(values["rename"])
+    how = {name: values[name] for name in OPENING} | {"rename": renamed or None}
+    return cast(
+        ReadKeywords, {name: value for name, value in how.items() if value is not None and value is not False}
+    )
 
 
 def together(*options: Decorator) -> Decorator:
@@ -61,8 +89,20 @@ no_scale = click.option(
     "--no-scale", is_flag=True, help="Take columns in their own units instead of standardising them."
 )
 
-# What columns are, and how much rows count.
+# How the table's file is written.
+opening = together(
+    click.option("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first with cells]"),
+    click.option("--sql", metavar="QUERY", help="Table of a database, or a query of it."),
+    click.option("--encoding", metavar="NAME", help="How text is written: latin-1, utf-16, ...  [default: seen]"),
+    click.option("--header", metavar="LINE", type=click.IntRange(min=0),
+                 help="Line that holds the names of columns; 0: none does.  [default: seen]"),
+    click.option("--rename", metavar="OLD=NEW", type=NewName(), multiple=True, help="Rename a column. Repeatable."),
+    click.option("--keep-totals", is_flag=True, help="Keep lines of totals and remarks below the table."),
+)  # fmt: skip
+
+# The same with what columns are, and how much rows count.
 reading = together(
+    opening,
     click.option("--kind", type=ColumnKind(), multiple=True, help="Say what a column is. Repeatable."),
     click.option("--ignore", metavar="COLUMN", multiple=True, help="Leave a column out. Repeatable."),
     click.option(

@@ -105,13 +105,13 @@ def neutral(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def with_column(frame: Any, table: str, name: str) -> Any:
+def with_column(frame: Any, table: Any, name: str) -> Any:
     """The frame with a column of the table before all others, as text: so that rows can be told by their name."""
     return frame.add_column(0, name, text_column(table, name))
 
 
-def text_column(table: str, name: str) -> Any:
-    """A column of a file, as text."""
+def text_column(table: Any, name: str) -> Any:
+    """A column of a table (``opened``), as text."""
     import pyarrow as pa
 
     from asterism.cli.compare import _columns

@@ -52,6 +52,23 @@ class ColumnKind(click.ParamType[Any]):
         return found["column"], found["kind"], levels
 
 
+class NewName(click.ParamType[Any]):
+    """``old=new``."""
+
+    name = "OLD=NEW"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """The old name and the new one."""
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return]  # click converts a default a second time
+        old, sign, new = value.partition("=")
+        if not (old and sign and new):
+            self.fail(f"{value!r} is not of the form old=new.", param, ctx)
+        return old, new
+
+
 def kinds_of(given: Iterable[tuple[str, str, tuple[str, ...]]], ignored: Iterable[str]) -> dict[str, Any]:
     """``--kind`` and ``--ignore`` as ``find`` takes them."""
     kinds: dict[str, Any] = {column: (kind, levels) if levels else kind for column, kind, levels in given}

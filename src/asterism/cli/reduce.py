@@ -113,7 +113,11 @@ def _reduced(options: Options) -> tuple[Axes, dict[str, Any] | None]:
     from asterism.methods.encoding import standard_encoding
 
     with engine(n_threads=options.threads, memory=options.memory):
-        source = read(options.table, kinds=kinds_of(options.kind, options.ignore), weights=options.weights)
+        kinds = kinds_of(options.kind, options.ignore)
+        source = read(options.table, kinds=kinds, weights=options.weights, **options.how)
+        if not options.quiet:
+            for note in source.notes:
+                say(note)
         encoded = EncodedSource(source, standard_encoding(source, scale=not options.no_scale))
         axes = principal_axes(encoded, options.components)
         if axes.missing or len(axes.names) > MEASURED or not axes.variances[0] > 0 or len(axes.scores) < 3:

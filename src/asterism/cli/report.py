@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from asterism.cli import options as common
@@ -14,6 +16,7 @@ from asterism.cli.tables import table_name
 @click.argument("table")
 @click.option("--missing-columns", type=click.Choice(["refuse", "missing"]), default="refuse", show_default=True,
               help="Columns the table lacks: stop, or take their cells as missing.")  # fmt: skip
+@common.opening
 @click.option("--out", metavar="FILE", help="Where to write it.  [default: NAME-report.html]")
 @common.threads
 @common.memory
@@ -29,6 +32,7 @@ def report(
     memory: str | None,
     show: bool,
     force: bool,
+    **written: Any,
 ) -> None:
     """Write the report of the groups of MODEL (a groups.asterism) in the rows of TABLE.
 
@@ -36,6 +40,7 @@ def report(
     Example:
       asterism report penguins-groups/groups.asterism penguins.csv --out report.html
     """
+    from asterism.data.opening import opened
     from asterism.engines.context import engine
     from asterism.finding import finding_again
     from asterism.modelfile import load
@@ -43,9 +48,10 @@ def report(
     groups = load(model)
     path = out or f"{table_name(table)}-report.html"
     with spoken_warnings(), engine(n_threads=threads, memory=memory):
-        finding, match = finding_again(groups, table, missing_columns=missing_columns)
+        rows = opened(table, **common.how_to_read(written))
+        finding, match = finding_again(groups, rows, missing_columns=missing_columns)
         finding.report(path, title=table, force=force)
-    for note in match.notes():
+    for note in (*finding.notes, *match.notes()):
         say(note)
     say(f"Wrote {path}")
     if show:

@@ -97,7 +97,11 @@ def _fitted(options: Options) -> AgglomerativeClustering:
     from asterism.methods.encoding import standard_encoding
 
     with engine(n_threads=options.threads, memory=options.memory):
-        source = read(options.table, kinds=kinds_of(options.kind, options.ignore), weights=options.weights)
+        kinds = kinds_of(options.kind, options.ignore)
+        source = read(options.table, kinds=kinds, weights=options.weights, **options.how)
+        if not options.quiet:
+            for note in source.notes:
+                say(note)
         encoded = EncodedSource(source, standard_encoding(source, scale=not options.no_scale))
         linkage = options.linkage
         if linkage == "auto":

@@ -1,4 +1,4 @@
-"""How a text file writes its table: delimiter, decimal point, column names. Guessed from its start."""
+"""How a text file writes its table: delimiter, decimal point, names and where they stand. Guessed from its start."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import csv
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-
-from asterism.data.cells import NUMBER
 from asterism.data.columns import numbered_columns, unique_names
-from asterism.data.files import file_errors
-from asterism.errors import FileError
+from asterism.data.files import Head
+from asterism.data.heading import header_place, heading_notes, is_data, usual_width
+from asterism.data.texts import Text
+from asterism.errors import FileError, ParameterError
 
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE = 1 << 18  # bytes looked at
 LINES = 50  # records looked at
 COMMA_NUMBER = r"^[+-]?\d+,\d+(?:[eE][+-]?\d+)?$"
+SEPARATOR = re.compile(r"\s*sep=(.)\s*$", re.I)  # how spreadsheets write their delimiter down
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,59 +29,57 @@ class Dialect:
     skip: int  # lines before the first row
     decimal: str = "."
     longest: int = 0  # characters of the longest line seen
+    notes: tuple[str, ...] = ()  # what a user should know of the names and the lines above them
 
     @classmethod
-    def of(cls, path: Path) -> Dialect:
-        """Look at the first lines of a file."""
-        text = _sample(path)
-        tab = {".tsv": "\t", ".tab": "\t"}.get(Path(path.name.removesuffix(".gz")).suffix.lower())
-        delimiter = tab or max(DELIMITERS, key=lambda d: (*_fit(text, d), -DELIMITERS.index(d)))
-        rows, lines = _records(text, delimiter)
+    def of(cls, text: Text, header: int | None = None) -> Dialect:
+        """Look at the first lines of a file; ``header`` is the line that holds the names, 0 for none."""
+        name = text.path.name
+        start = text.head(SAMPLE)
+        if not start.strip():
+            raise FileError(f"{name!r} is empty.", "Give a table with a first line of names.")
+        if "\0" in start:
+            raise FileError(f"{name!r} is not text.", "Save the table as CSV or Parquet.")
+        longest = max(map(len, start.splitlines()))
+        before, start = _above(start, header, name)
+        delimiter = _delimiter(text.path, before, start)
+        rows, lines = _records(start, delimiter)
         if not rows:
             raise FileError(
-                f"{path.name!r} holds nothing but empty lines.", "Give a table with a first line of names."
+                f"{name!r} holds nothing but empty lines.", "Give a table with a first line of names."
             )
-        header = [cell.strip() for cell in rows[0]]
-        decimal = "," if delimiter != "," and _decimal_commas(rows[1:]) else "."
-        longest = max(map(len, text.splitlines()))
-        if _is_data(header, decimal):
-            return cls(delimiter, tuple(c.name for c in numbered_columns(len(header))), 0, decimal, longest)
-        return cls(delimiter, unique_names(header), lines[0], decimal, longest)
+        width = usual_width(rows)
+        place = 0 if header is not None else header_place(rows, width)
+        found = [cell.strip() for cell in rows[place]]
+        decimal = "," if delimiter != "," and _decimal_commas(rows[place + 1 :]) else "."
+        if header == 0 or (header is None and is_data(found, decimal)):
+            skip = 0 if place == 0 else lines[place - 1]
+            names = tuple(column.name for column in numbered_columns(len(found)))
+            return cls(delimiter, names, skip, decimal, longest)
+        above = [*before[1:], *(delimiter.join(row) for row in rows[:place])]  # before: "sep=;"
+        if len(found) == width - 1 and not any(len(row) == len(found) for row in rows[place + 1 :]):
+            found = ["", *found]  # as R writes tables: rows have names, their column has none
+        names = unique_names(found)
+        notes = heading_notes([] if header else above, found, names)
+        return cls(delimiter, names, len(before) + lines[place], decimal, longest, notes)
 
 
-def opened(path: Path) -> Any:
-    """The file as a stream of bytes, unpacked if its name says it is packed."""
-    return pa.input_stream(str(path), compression="detect")
+def _above(start: str, header: int | None, name: str) -> tuple[list[str], str]:
+    """Lines above the names that the user or the file itself speaks of, and the text below them."""
+    lines = start.splitlines(keepends=True)
+    skip = header - 1 if header else int(SEPARATOR.match(lines[0]) is not None)
+    if skip >= len(lines):
+        raise ParameterError(
+            f"header is {header}, but {name!r} has {len(lines)} lines.", "Count lines from 1."
+        )
+    return [line.strip() for line in lines[:skip]], "".join(lines[skip:])
 
 
-def _sample(path: Path) -> str:
-    size, data = SAMPLE, b""
-    with file_errors(path, "a text file"), opened(path) as stream:
-        while chunk := stream.read(size):
-            data += chunk
-            if b"\n" in data or b"\r" in data:
-                break  # the line of names may be longer than any guess
-    if not data.strip():
-        raise FileError(f"{path.name!r} is empty.", "Give a table with a first line of names.")
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise FileError(f"{path.name!r} is written in UTF-16.", "Save it as UTF-8.")
-    if b"\0" in data:
-        raise FileError(f"{path.name!r} is not text.", "Save the table as CSV or Parquet.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as bad:
-        if bad.start >= len(data) - 4:  # the sample ends within a character
-            return data[: bad.start].decode("utf-8-sig")
-        raise not_utf8(path) from bad
-
-
-def not_utf8(path: Path, row: int | None = None) -> FileError:
-    """What to say of bytes that are not UTF-8."""
-    return FileError(
-        f"{path.name!r} is not written in UTF-8; it is probably Latin-1 (Windows-1252).",
-        "Save it as UTF-8, for instance: iconv -f WINDOWS-1252 -t UTF-8 old.csv > new.csv",
-        row=row,
-    )
+def _delimiter(path: Path, before: list[str], start: str) -> str:
+    if before and (declared := SEPARATOR.match(before[0])):
+        return declared[1]
+    tab = {".tsv": "\t", ".tab": "\t"}.get(Head(path, b"", "").ending)
+    return tab or max(DELIMITERS, key=lambda d: (*_fit(start, d), -DELIMITERS.index(d)))
 
 
 def _records(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
@@ -103,12 +100,12 @@ def _records(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 
 def _fit(text: str, delimiter: str) -> tuple[float, int]:
-    """Share of records with as many cells as the first, and that number; an absent delimiter loses."""
+    """Share of records with the usual number of cells, and that number; an absent delimiter loses."""
     rows, _ = _records(text, delimiter)
-    if not rows or len(rows[0]) < 2:
+    width = usual_width(rows)
+    if width < 2:
         return 0.0, 0
-    same = sum(len(row) == len(rows[0]) for row in rows)
-    return same / len(rows), len(rows[0])
+    return sum(len(row) == width for row in rows) / len(rows), width
 
 
 def _decimal_commas(rows: list[list[str]]) -> bool:
@@ -116,11 +113,3 @@ def _decimal_commas(rows: list[list[str]]) -> bool:
     return any(re.match(COMMA_NUMBER, c) for c in cells) and not any(
         re.match(r"^-?\d+\.\d+$", c) for c in cells
     )
-
-
-def _is_data(header: list[str], decimal: str) -> bool:
-    """Whether the first line is no line of names: all numbers, and not such as may be names (2007, 2008)."""
-    cells = [cell.replace(decimal, ".") for cell in header]
-    if not all(re.match(NUMBER, cell) for cell in cells):
-        return False
-    return len(set(cells)) < len(cells) or not all(cell.isdigit() for cell in cells)

@@ -1,35 +1,77 @@
-"""Paths: which files a name means, of which kind they are, and what to say when they cannot be read."""
+"""Paths: which files a name means, how they begin, and what to say when they cannot be read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import pyarrow as pa
 
 from asterism.errors import AsterismError, FileError
 
-Format = Literal["csv", "parquet", "npy"]
-PARQUET = (".parquet", ".pq", ".parq")
-MAGIC: tuple[tuple[bytes, Format], ...] = ((b"PAR1", "parquet"), (b"\x93NUMPY", "npy"))
-OTHERS = (
-    (b"PK\x03\x04", "a spreadsheet or a zip archive"),
-    (b"\xd0\xcf\x11\xe0", "an old spreadsheet"),
-    (b"\x89HDF", "an HDF5 file"),
-    (b"ARROW1", "an Arrow file"),
-    (b"SQLite", "a database"),
+HEAD_BYTES = 1 << 12  # what formats are recognised by
+PACKINGS = (  # first bytes, name, usual ending, how to unpack by hand
+    (b"\x1f\x8b", "gzip", ".gz", "gunzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd", ".zst", "unzstd"),
+    (b"BZh", "bz2", ".bz2", "bunzip2"),
 )
+PACKED_ENDINGS = (".gz", ".zst", ".zstd", ".bz2")
 
 
-def matching_files(name: str) -> list[Path]:
-    """The files a path, a folder or a glob means, sorted by name."""
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How a file begins."""
+
+    path: Path
+    start: bytes  # up to HEAD_BYTES, unpacked
+    packing: str  # "gzip", "zstd", "bz2", or "" for none
+
+    @property
+    def ending(self) -> str:
+        """Of its name, in small letters, without that of a packing.
+
+        >>> Head(Path("visits.CSV.gz"), b"", "gzip").ending
+        '.csv'
+        """
+        path = Path(self.path.name)
+        return (path.with_suffix("") if path.suffix.lower() in PACKED_ENDINGS else path).suffix.lower()
+
+    @property
+    def text(self) -> str:
+        """The beginning as text, without blanks before it; signs that cannot be read are replaced."""
+        utf16 = self.start[:2] in (b"\xff\xfe", b"\xfe\xff")
+        return self.start.decode("utf-16" if utf16 else "utf-8-sig", "replace").lstrip()
+
+
+def head_of(path: Path) -> Head:
+    """The beginning of a file."""
+    packing = packing_of(path)
+    with file_errors(path, f"packed by {packing}" if packing else "a table"), unpacked(path, packing) as file:
+        return Head(path, file.read(HEAD_BYTES), packing)
+
+
+def packing_of(path: Path) -> str:
+    """How a file is packed, by its first bytes."""
+    with file_errors(path, "a table"), path.open("rb") as file:
+        start = file.read(4)
+    return next((name for magic, name, _, _ in PACKINGS if start.startswith(magic)), "")
+
+
+def unpacked(path: Path, packing: str) -> Any:
+    """The file as a stream of bytes."""
+    return pa.input_stream(str(path), compression=packing or None)
+
+
+def matching_files(name: str, endings: Sequence[str]) -> list[Path]:
+    """The files a path, a folder or a glob means, sorted by name; of a folder those that end like tables."""
     path = Path(name).expanduser()
     if path.is_dir():
-        return _in_folder(path)
+        return _in_folder(path, endings)
     if path.exists() or not has_magic(name):
         return [_existing(path)]
     found = sorted(Path(match) for match in glob(str(path), recursive=True))
@@ -39,14 +81,26 @@ def matching_files(name: str) -> list[Path]:
     return files
 
 
-def _in_folder(folder: Path) -> list[Path]:
-    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in PARQUET and path.is_file())
-    # Spark and others leave files such as _metadata and .part.crc beside the data
-    files = [path for path in files if not path.name.startswith(("_", "."))]
+def _in_folder(folder: Path, endings: Sequence[str]) -> list[Path]:
+    found = sorted(
+        path for path in folder.rglob("*") if Head(path, b"", "").ending in endings and path.is_file()
+    )
+    # Spark and others leave files such as _metadata, .part.crc and _delta_log/*.json beside the data
+    files = [
+        path
+        for path in found
+        if not any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
+    ]
     if not files:
         raise FileError(
-            f"The folder {folder.name!r} holds no Parquet file.",
-            "Give a folder of .parquet files, or the path of one file.",
+            f"The folder {folder.name!r} holds no table.",
+            f"Give a folder of files that end in {', '.join(endings)}, or the path of one file.",
+        )
+    kinds = sorted({Head(path, b"", "").ending for path in files})
+    if len(kinds) > 1:
+        raise FileError(
+            f"The folder {folder.name!r} holds files of several kinds: {', '.join(kinds)}.",
+            f"Say which are meant, for instance {str(folder / f'*{kinds[0]}')!r} in quotes.",
         )
     return files
 
@@ -65,21 +119,6 @@ def _existing(path: Path) -> Path:
     raise FileError(f"{str(path)!r} is not there.", meant)
 
 
-def format_of(path: Path) -> Format:
-    """The format of a file by its first bytes, else by its name."""
-    with file_errors(path, "a table"), path.open("rb") as file:
-        start = file.read(8)
-    for magic, kind in MAGIC:
-        if start.startswith(magic):
-            return kind
-    for magic, what in OTHERS:
-        if start.startswith(magic):
-            raise FileError(f"{path.name!r} is {what}.", "Save the table as CSV or Parquet.")
-    if path.suffix.lower() in PARQUET:
-        return "parquet"
-    return "npy" if path.suffix.lower() == ".npy" else "csv"
-
-
 @contextmanager
 def file_errors(path: Path, what: str) -> Iterator[None]:
     """Whatever goes wrong inside becomes a ``FileError`` that names the file."""
@@ -95,12 +134,13 @@ def file_errors(path: Path, what: str) -> Iterator[None]:
         raise FileError(f"{str(path)!r} is not there.", "It was moved or removed.") from bad
     except (OSError, EOFError, pa.ArrowException, ValueError) as bad:
         raise FileError(
-            f"{path.name!r} is not {what}, or is damaged: {_first_line(bad)}",
+            f"{path.name!r} is not {what}, or is damaged: {first_line(bad)}",
             "Write it again, or copy it again in full.",
         ) from bad
 
 
-def _first_line(bad: BaseException) -> str:
+def first_line(bad: BaseException) -> str:
+    """What another library said, short."""
     line = (str(bad) or type(bad).__name__).splitlines()[0].rstrip(".")
     return f"{line[:200]}."
 

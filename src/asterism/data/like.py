@@ -6,15 +6,9 @@ cell, and so is a level nobody had seen; both are told (``Match``), never silent
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-import tempfile
-import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +17,10 @@ import pyarrow.compute as pc
 from asterism.data.block import Matrix
 from asterism.data.cells import as_codes, as_counts, as_numbers, plain, spelled
 from asterism.data.columns import NUMBERS, WITH_LEVELS, Column
-from asterism.data.frames import array_table, frame_table
+from asterism.data.frames import array_table
 from asterism.data.memory import memory_to_keep
-from asterism.data.source import ArraySource, Piece, Source, in_memory
+from asterism.data.opening import opened
+from asterism.data.source import ArraySource, Piece, Source, in_memory, places_in
 from asterism.data.table import Batch, Table, TableSource, batch_rows
 from asterism.errors import DataError, ParameterError
 
@@ -78,13 +73,11 @@ def read_like(
         if table.columns == tuple(columns):
             return table, Match((), tuple(c.name for c in table.ignored), {})
         table = _table_of(table)
-    opened, path = _opened(table)
-    source = LikeSource(_renamed(opened, columns), tuple(columns), absent)
-    keep = memory_to_keep() if memory is None else memory
-    kept: Source = in_memory(source, keep) if opened.untyped else source
-    if path is not None:
-        weakref.finalize(kept, path.unlink, missing_ok=True)
-    return kept, source.match
+    found = _named(table)
+    with places_in(found):
+        source = LikeSource(_renamed(found, columns), tuple(columns), absent)
+        keep = memory_to_keep() if memory is None else memory
+        return in_memory(source, keep) if found.slow else source, source.match
 
 
 # --- the source -------------------------------------------------------------------------------------------------
@@ -182,41 +175,15 @@ def _some(names: tuple[str, ...]) -> str:
 # --- opening ----------------------------------------------------------------------------------------------------
 
 
-def _opened(table: Any) -> tuple[Table, Path | None]:
-    """The table, and a file to remove when nobody needs it any more (standard input can be read only once)."""
-    if isinstance(table, Table):
-        return table, None
-    if isinstance(table, str) and table == "-":
-        with tempfile.NamedTemporaryFile(prefix="asterism-", suffix=".csv", delete=False) as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        return _file_table(file.name), Path(file.name)
-    if isinstance(table, str | os.PathLike):
-        return _file_table(os.fspath(table)), None
-    frame = frame_table(table)
-    if frame is not None:
-        return frame, None
+def _named(table: Any) -> Table:
+    """The table; the columns of a bare array are x0, x1, ..."""
+    found = opened(table)
+    if found is not None:
+        return found
     array = np.asarray(table)
     if array.dtype.kind not in "OUS":
         ArraySource(array)  # what it refuses, we refuse
-    return array_table(array), None
-
-
-def _file_table(name: str) -> Table:
-    from asterism.data.csv import CsvTable
-    from asterism.data.files import format_of, matching_files
-    from asterism.data.npy import mapped
-    from asterism.data.parquet import ParquetTable
-
-    paths = matching_files(name)
-    formats = {format_of(path) for path in paths}
-    if formats == {"parquet"}:
-        return ParquetTable(paths)
-    if len(paths) > 1:
-        raise ParameterError(
-            f"{name!r} means {len(paths)} files, and not all are Parquet.",
-            "Only Parquet files are read together; give one file.",
-        )
-    return array_table(mapped(paths[0])) if formats == {"npy"} else CsvTable(paths[0])
+    return array_table(array)
 
 
 def _table_of(source: Source) -> Table:

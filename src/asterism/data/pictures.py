@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.files import file_errors
-from asterism.data.npy import mapped
+from asterism.data.formats.npy import mapped
 from asterism.data.png import MAGIC as PNG
 from asterism.data.png import png_bytes, read_png, read_with_pillow
 from asterism.errors import DataError, FileError

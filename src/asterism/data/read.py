@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-import tempfile
-import weakref
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
 
 from asterism.data.columns import NUMBERS, WITH_LEVELS, Column, Wish, require_known, wishes
-from asterism.data.frames import array_table, frame_table
+from asterism.data.frames import MemoryTable, array_table
 from asterism.data.infer import inferred, unusable, wished
 from asterism.data.memory import memory_to_keep, parse_bytes
+from asterism.data.opening import opened
+from asterism.data.options import ReadKeywords
 from asterism.data.profile import Profile
-from asterism.data.source import ArraySource, Source, checked_weights, in_memory
+from asterism.data.source import ArraySource, Source, checked_weights, in_memory, places_in
 from asterism.data.table import Table, TableSource, check_weights, profiles
 from asterism.errors import DataError, ParameterError
 
@@ -31,20 +27,26 @@ def read(
     ignore: Sequence[str] = (),
     weights: Any = None,
     memory: str | int | None = None,
+    **options: Unpack[ReadKeywords],
 ) -> Source:
     """A table as a source.
 
-    ``table``    path of a CSV, TSV, Parquet or .npy file, a folder or glob of Parquet files, ``"-"`` for CSV
-                 on standard input; a pandas, polars or pyarrow frame; an array; a ``Source``
+    ``table``    path of a file: text (CSV, TSV; plain or packed by gzip, zstd, bz2), Parquet, Feather, .npy, JSON
+                 lines or an array of records, a spreadsheet (.xlsx, .xls, .ods), an SQLite or DuckDB database; a
+                 folder or glob of such files with the same columns; ``"-"`` for standard input; a pandas, polars
+                 or pyarrow frame; an array; a ``Source``
     ``kinds``    what columns are, where the guess is wrong: ``{"year": "categorical", "note": "ignored",
                  "size": "ordinal:S,M,L"}``; or another source's ``columns``, to read the table as that one
     ``ignore``   names of columns to leave out
     ``weights``  the name of a column that says how often each row counts, or one number a row
     ``memory``   how much of a file may be held in memory, such as "2GB". None: text files up to a quarter of
                  what is free and 2 GiB at most, since they are slow to read again; nothing of Parquet
+    ``options``  where the guess of how a file is written is wrong: ``sheet``, ``sql``, ``encoding``, ``header``,
+                 ``rename``, ``keep_totals`` (``data.options.ReadOptions``)
 
     Columns of an array are numbers, whatever they hold. Those of other tables are looked at (``infer``):
-    ``source.columns`` are used, ``source.ignored`` are not, and each has its ``reason``.
+    ``source.columns`` are used, ``source.ignored`` are not, and each has its ``reason``. ``source.notes`` say how
+    a file was read where that is not plain.
 
     >>> import pyarrow
     >>> frame = pyarrow.table({"size": [1.5, None, 2.5], "color": ["red", "red", "blue"], "lab": ["x"] * 3})
@@ -62,71 +64,37 @@ def read(
     wanted = wishes(kinds)
     ignore = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     if isinstance(table, Source):
-        return _as_it_is(table, plain=not wanted and not ignore and weights is None)
-    if isinstance(table, str) and table == "-":
-        return _standard_input(wanted, ignore, weights, budget)
-    if isinstance(table, str | os.PathLike):
-        return _file(os.fspath(table), wanted, ignore, weights, budget)
-    if (frame := frame_table(table)) is not None:
-        return _source(frame, wanted, ignore, weights)
-    return _array(_as_array(table), wanted, ignore, weights)
+        plain = not wanted and not ignore and weights is None and not options
+        return _as_it_is(table, plain=plain)
+    if (found := opened(table, **options)) is None:
+        return _array(_as_array(table), wanted, ignore, weights)
+    with places_in(found):
+        return _of_table(found, wanted, ignore, weights, budget)
 
 
 def _as_it_is(source: Source, *, plain: bool) -> Source:
     if not plain:
         raise ParameterError(
-            "The table is a Source already, so that kinds, ignore and weights come too late.",
+            "The table is a Source already, so that kinds, ignore, weights and options come too late.",
             "Give them where the table itself is read.",
         )
     return source
 
 
-def _file(
-    name: str, wanted: dict[str, Wish], ignore: tuple[str, ...], weights: Any, budget: int | None
+def _of_table(
+    table: Table, wanted: dict[str, Wish], ignore: tuple[str, ...], weights: Any, budget: int | None
 ) -> Source:
-    from asterism.data.files import format_of, matching_files
+    from asterism.data.formats.npy import NpySource, NpyTable
 
-    paths = matching_files(name)
-    formats = {format_of(path) for path in paths}
-    if len(paths) > 1 and formats != {"parquet"}:
-        raise ParameterError(
-            f"{name!r} means {len(paths)} files, and not all are Parquet.",
-            "Only Parquet files are read together; give one file.",
-        )
-    if formats == {"npy"}:
-        from asterism.data.npy import NpySource, mapped
-
+    if isinstance(table, NpyTable):
         plain = not wanted and not ignore and not isinstance(weights, str)
-        return NpySource(paths[0], weights) if plain else _array(mapped(paths[0]), wanted, ignore, weights)
-    if formats == {"parquet"}:
-        from asterism.data.parquet import ParquetTable
-
-        source = _source(ParquetTable(paths), wanted, ignore, weights)
-        return source if budget is None else in_memory(source, budget)
-    from asterism.data.csv import CsvTable
-
-    source = _source(CsvTable(paths[0]), wanted, ignore, weights)
-    return in_memory(source, memory_to_keep() if budget is None else budget)
-
-
-def _standard_input(
-    wanted: dict[str, Wish], ignore: tuple[str, ...], weights: Any, budget: int | None
-) -> Source:
-    """A stream can be read once, and we read twice: so it goes to a file that lives as long as the source."""
-    with tempfile.NamedTemporaryFile(prefix="asterism-", suffix=".csv", delete=False) as file:
-        path = Path(file.name)
-        try:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-            file.flush()
-            source = _file(str(path), wanted, ignore, weights, budget)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
-    if isinstance(source, ArraySource):
-        path.unlink(missing_ok=True)
-    else:
-        weakref.finalize(source, path.unlink, missing_ok=True)
-    return source
+        return NpySource(table.path, weights) if plain else _array(table.array, wanted, ignore, weights)
+    source = _source(table, wanted, ignore, weights)
+    if isinstance(table, MemoryTable):
+        return source
+    if budget is None:
+        return in_memory(source, memory_to_keep()) if table.slow else source
+    return in_memory(source, budget)
 
 
 def _as_array(table: Any) -> Any:

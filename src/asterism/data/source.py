@@ -7,15 +7,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, Protocol
 
 import numpy as np
 
 from asterism.data.block import Block, Matrix, Vector, block_of, rows_per_block
 from asterism.data.columns import Column, numbered_columns
-from asterism.errors import DataError, WeightError
+from asterism.errors import DataError, WeightError, row_name
 
 Piece = tuple[Matrix, Vector | None]
+
+
+class HasPlaces(Protocol):
+    """A table or source."""
+
+    def place(self, row: int) -> str:
+        """Where a person finds the row of this index."""
+        ...
 
 
 class Source(ABC):
@@ -29,10 +38,16 @@ class Source(ABC):
     n_rows: int
     dtype: np.dtype[Any]  # float32 or float64: what blocks carry
     ignored: tuple[Column, ...] = ()  # columns of the table that are not used, each with its reason
+    notes: tuple[str, ...] = ()  # what the user should know of how the table was read
+    origin: Source | None = None  # the table that these rows were copied from: it knows their places
 
     @abstractmethod
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
         """Rows ``start:stop`` with their weights (None: all one), in order, in pieces of any size."""
+
+    def place(self, row: int) -> str:
+        """Where a person finds the row of this index: "line 10" of a text file, "row 9" of other tables."""
+        return row_name(row) if self.origin is None else self.origin.place(row)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -204,5 +219,16 @@ def in_memory(source: Source, memory: int) -> Source:
             weights[row : row + len(rows)] = w
         row += len(rows)
     kept = ArraySource(array, weights, source.columns)
-    kept.ignored = source.ignored
+    kept.ignored, kept.notes, kept.origin = source.ignored, source.notes, source
     return kept
+
+
+@contextmanager
+def places_in(table: HasPlaces) -> Iterator[None]:
+    """An error inside that knows its row learns where a person finds it."""
+    try:
+        yield
+    except DataError as bad:
+        if bad.row is not None and bad.place is None:
+            bad.place = table.place(bad.row)
+        raise

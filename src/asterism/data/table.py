@@ -17,7 +17,7 @@ from asterism.data.cells import as_codes, as_counts, as_numbers
 from asterism.data.columns import NUMBERS, WITH_LEVELS, Column
 from asterism.data.profile import Profile
 from asterism.data.source import Piece, Source
-from asterism.errors import DataError, FileError, WeightError
+from asterism.errors import DataError, FileError, WeightError, row_name
 
 Batch = Mapping[str, Any]  # Arrow arrays of one length, by name
 
@@ -32,10 +32,16 @@ class Table(ABC):
     types: dict[str, Any]  # Arrow type of each column, in order
     declared: dict[str, tuple[str, ...]]  # levels that a type lists, in its order
     untyped: bool = False  # cells are text, and numbers among them must be recognised
+    slow: bool = False  # to read again: its numbers are kept in memory where they fit
+    notes: tuple[str, ...] = ()  # what the user should know of how it was read
 
     @abstractmethod
     def batches(self, names: Sequence[str], start: int = 0, stop: int | None = None) -> Iterator[Batch]:
         """Columns ``names`` of rows ``start:stop``, in order, in batches of any size."""
+
+    def place(self, row: int) -> str:
+        """Where a person finds the row of this index: "line 10" of a text file, "row 9" of other tables."""
+        return row_name(row)
 
 
 def profiles(table: Table, names: Sequence[str], parse: frozenset[str] = frozenset()) -> dict[str, Profile]:
@@ -80,6 +86,15 @@ class TableSource(Source):
             for c in columns
             if c.kind in WITH_LEVELS
         }
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]  # known when the table has been read
+        """Those of the table."""
+        return self.table.notes
+
+    def place(self, row: int) -> str:
+        """That of the table."""
+        return self.table.place(row)
 
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
         """One piece a batch of the table."""

@@ -9,7 +9,7 @@ from typing import Any
 from asterism.data.encode import EncodedSource
 from asterism.data.margins import Margins
 from asterism.data.read import read
-from asterism.data.source import Source
+from asterism.data.source import Source, places_in
 from asterism.engines.context import current
 from asterism.errors import ParameterError
 from asterism.methods.encoding import standard_encoding
@@ -35,6 +35,7 @@ class Task:
     ks: list[int]  # numbers of groups to try
     asked: bool  # whether these were given
     settings: dict[str, Any]  # method, scale, seed, missing
+    notes: tuple[str, ...] = ()  # what the user should know of how the table was read
 
     @property
     def method(self) -> str:
@@ -60,17 +61,19 @@ def task_of(
 ) -> Task:
     """The table read and looked over; parameters as those of ``asterism.find``."""
     _check_choices(method, missing)
-    source = read(table, kinds=kinds, weights=weights, memory=current().memory)
-    source = without_repeated(with_ranks(source, kinds or ()), kinds or ())
-    used, holes = rows_to_use(source, missing)
-    encoded = EncodedSource(used, standard_encoding(used, scale=scale))
+    whole = read(table, kinds=kinds, weights=weights, memory=current().memory)
     settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}
-    ks = numbers_to_try(k, encoded)
-    margins = None
-    if scale and method in BY_FORM:
-        found = margins_of(used, kinds or (), numbers_only=method == "gaussian")
-        margins = None if found.is_plain else found
-    return Task(source, used, encoded, margins, holes, ks, k is not None, settings)
+    with places_in(whole):
+        source = without_repeated(with_ranks(whole, kinds or ()), kinds or ())
+        source.origin = None if source is whole else whole
+        used, holes = rows_to_use(source, missing)
+        encoded = EncodedSource(used, standard_encoding(used, scale=scale))
+        ks = numbers_to_try(k, encoded)
+        margins = None
+        if scale and method in BY_FORM:
+            found = margins_of(used, kinds or (), numbers_only=method == "gaussian")
+            margins = None if found.is_plain else found
+    return Task(source, used, encoded, margins, holes, ks, k is not None, settings, whole.notes)
 
 
 def _check_choices(method: str, missing: str) -> None:

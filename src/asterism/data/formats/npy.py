@@ -8,9 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.files import file_errors
+from asterism.data.files import Head, file_errors
+from asterism.data.formats.base import Format
+from asterism.data.frames import MemoryTable, array_table
+from asterism.data.options import ReadOptions
 from asterism.data.source import ArraySource, Source
 from asterism.errors import FileError
+
+
+class NpyTable(MemoryTable):
+    """The same array with names for its columns: x0, x1, ..."""
+
+    def __init__(self, path: Path, _: ReadOptions | None = None) -> None:
+        self.path, self.array = path.absolute(), mapped(path)
+        ArraySource(self.array)  # what it refuses, we refuse
+        super().__init__(array_table(self.array).columns, "the array")
 
 
 class NpySource(ArraySource):
@@ -45,3 +57,10 @@ def mapped(path: Path) -> NDArray[Any]:
     if array.dtype.names:
         raise FileError(f"{path.name!r} holds records.", "Save the table as CSV or Parquet.")
     return array
+
+
+def _is_npy(head: Head) -> bool:
+    return head.start.startswith(b"\x93NUMPY")
+
+
+FORMAT = Format(name="NumPy", what="a NumPy file", endings=(".npy",), claims=_is_npy, opened=NpyTable)

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from asterism.data.files import file_errors, require_unchanged, state_of
+from asterism.data.files import Head, file_errors, require_unchanged, state_of
+from asterism.data.formats.base import Format
+from asterism.data.several import common_types
 from asterism.data.table import BATCH_ROWS, Batch, Table
-from asterism.errors import DataError, FileError
+from asterism.errors import FileError
 
 WHAT = "a Parquet file"
 BUFFER = 1 << 18  # bytes read of a column at a time
@@ -31,7 +31,8 @@ class ParquetTable(Table):
         self.paths = [path.absolute() for path in paths]
         self.states = [state_of(path) for path in self.paths]
         footers = [_footer(path) for path in self.paths]
-        self.types = _common_types([schema for schema, _ in footers], self.paths)
+        types = [dict(zip(schema.names, schema.types, strict=True)) for schema, _ in footers]
+        self.types = common_types(types, [repr(path.name) for path in self.paths])
         self.declared = {}
         self.groups = [counts for _, counts in footers]  # rows of each row group of each file
 
@@ -57,6 +58,8 @@ def _read(
     path: Path, groups: list[int], names: Sequence[str], row: int, start: int, stop: int
 ) -> Iterator[Batch]:
     """Rows ``start:stop`` of these neighbouring row groups, whose first row is ``row``."""
+    import pyarrow.parquet as pq
+
     # A small buffer a column, filled as batches go: else whole row groups are fetched ahead.
     with file_errors(path, WHAT), pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER) as file:
         stream = file.iter_batches(BATCH_ROWS, row_groups=groups, columns=list(names), use_threads=False)
@@ -71,6 +74,8 @@ def _read(
 
 
 def _footer(path: Path) -> tuple[Any, list[int]]:
+    import pyarrow.parquet as pq
+
     with file_errors(path, WHAT), pq.ParquetFile(path) as file:
         if len(set(file.schema_arrow.names)) < len(file.schema_arrow.names):
             raise FileError(f"{path.name!r} has two columns of the same name.", "Rename one of them.")
@@ -78,25 +83,15 @@ def _footer(path: Path) -> tuple[Any, list[int]]:
         return file.schema_arrow, [meta.row_group(g).num_rows for g in range(meta.num_row_groups)]
 
 
-def _common_types(schemas: list[Any], paths: list[Path]) -> dict[str, Any]:
-    """The types all files agree on; a column without a single value may have any."""
-    types = dict(zip(schemas[0].names, schemas[0].types, strict=True))
-    for schema, path in zip(schemas[1:], paths[1:], strict=True):
-        own = dict(zip(schema.names, schema.types, strict=True))
-        for name in sorted(types.keys() ^ own.keys()):
-            missing, there = (path, paths[0]) if name in types else (paths[0], path)
-            raise DataError(
-                f"{missing.name!r} has no such column, {there.name!r} has.",
-                "Files that are read together need the same columns.",
-                column=name,
-            )
-        for name, kind in own.items():
-            if pa.types.is_null(types[name]):
-                types[name] = kind
-            elif types[name] != kind and not pa.types.is_null(kind):
-                raise DataError(
-                    f"{path.name!r} holds {kind}, {paths[0].name!r} holds {types[name]}.",
-                    "Files that are read together need the same types; write one of them again.",
-                    column=name,
-                )
-    return types
+def _is_parquet(head: Head) -> bool:
+    return head.start.startswith(b"PAR1")
+
+
+FORMAT = Format(
+    name="Parquet",
+    what=WHAT,
+    endings=(".parquet", ".pq", ".parq"),
+    claims=_is_parquet,
+    opened=lambda path, _: ParquetTable([path]),
+    together=ParquetTable,
+)
