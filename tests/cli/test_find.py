@@ -442,10 +442,32 @@ def test_reference_takes_no_part_and_is_compared(here, penguins) -> None:
     assert told["reference"]["adjusted_rand"] == pytest.approx(adjusted_rand_score(species, labels))
 
 
-def test_reference_of_standard_input_is_refused(here) -> None:
-    result = find("-", "--reference", "a", stdin=b"a,b\n1,2\n")
-    assert result.exit_code == 2
-    assert "standard input" in result.stderr
+def test_standard_input_has_a_reference_and_names_of_rows(here) -> None:
+    blobs(here / "t.csv")
+    lines = (here / "t.csv").read_text().splitlines()
+    rows = [f"{line},{'ab'[j % 2]},r{j}" for j, line in enumerate(lines[1:])]
+    text = "\n".join([lines[0] + ",side,name", *rows])
+    result = find("-", "--reference", "side", "--id", "name", "--k", "3", "--method", "kmeans", "--json",
+                  stdin=text.encode())  # fmt: skip
+    assert json.loads(result.stdout)["reference"]["rows"] == len(rows)
+    with (here / "stdin-groups" / "labels.csv").open() as file:
+        assert [row["name"] for row in csv.DictReader(file)] == [f"r{j}" for j in range(len(rows))]
+
+
+def test_how_a_file_was_read_is_said_and_kept(here) -> None:
+    blobs(here / "t.csv")
+    lines = (here / "t.csv").read_text().splitlines()
+    (here / "t.csv").write_text("\n".join(["Größe", "", *lines]), encoding="latin-1")
+    result = find("t.csv", "--rename", f"{lines[0].split(',')[0]}=länge", "--k", "3", "--method", "kmeans", "--json")
+    told = json.loads(result.stdout)
+    assert "Windows-1252" in told["notes"][0]
+    assert "'Größe'" in told["notes"][1]
+    assert told["columns"][0]["name"] == "länge"
+    for note in told["notes"]:
+        assert note in result.stderr
+    plain = json.loads(find("t.csv", "--header", "3", "--dry-run", "--json").stdout)
+    assert plain["rows"] == len(lines) - 1
+    assert plain["notes"] == told["notes"][:1]
 
 
 @pytest.mark.parametrize("method", ["gaussian", "kmeans", "kmedoids"])

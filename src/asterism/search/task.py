@@ -65,7 +65,8 @@ def task_of(
     settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}
     with places_in(whole):
         source = without_repeated(with_ranks(whole, kinds or ()), kinds or ())
-        source.origin = None if source is whole else whole
+        if source is not whole:
+            source.origin = whole
         used, holes = rows_to_use(source, missing)
         encoded = EncodedSource(used, standard_encoding(used, scale=scale))
         ks = numbers_to_try(k, encoded)
