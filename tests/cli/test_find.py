@@ -458,7 +458,9 @@ def test_how_a_file_was_read_is_said_and_kept(here) -> None:
     blobs(here / "t.csv")
     lines = (here / "t.csv").read_text().splitlines()
     (here / "t.csv").write_text("\n".join(["Größe", "", *lines]), encoding="latin-1")
-    result = find("t.csv", "--rename", f"{lines[0].split(',')[0]}=länge", "--k", "3", "--method", "kmeans", "--json")
+    result = find(
+        "t.csv", "--rename", f"{lines[0].split(',')[0]}=länge", "--k", "3", "--method", "kmeans", "--json"
+    )
     told = json.loads(result.stdout)
     assert "Windows-1252" in told["notes"][0]
     assert "'Größe'" in told["notes"][1]
