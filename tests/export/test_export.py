@@ -9,6 +9,9 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -145,6 +148,23 @@ def test_regions_are_refused_in_sql_and_the_remedy_is_named() -> None:
 def test_what_has_no_groups_is_refused(model) -> None:
     with pytest.raises(ParameterError, match="cannot be exported"):
         asterism.to_json(model)
+
+
+@dataclass(frozen=True)
+class Read(Column):
+    """A column with a reading."""
+
+    reading: Any = None
+
+
+def test_columns_made_in_ways_no_export_knows_are_refused() -> None:
+    model, _ = case("VVV")
+    first, *others = model.columns
+    made = replace(model, columns=(Read(first.name, reading=SimpleNamespace(form="moment")), *others))
+    with pytest.raises(ParameterError, match=r"'x0' .* \(moment\)"):
+        asterism.to_sql(made)
+    cleaned = replace(model, columns=(Read(first.name, reading=SimpleNamespace(form="numbers")), *others))
+    assert asterism.to_sql(cleaned) == asterism.to_sql(model)
 
 
 # --- cells that assign refuses, and cells nobody would -----------------------------------------------------------

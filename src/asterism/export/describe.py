@@ -9,7 +9,6 @@ an entry changes its meaning or goes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -40,6 +39,7 @@ from asterism.verdict.view import View
 
 FORMAT = "asterism-export"
 VERSION = 1
+CLEANED = ("numbers",)  # convention: readings whose result the reader is asked to have in the table
 
 Entry = dict[str, Any]
 
@@ -56,7 +56,7 @@ def described(model: GroupModel) -> Entry:
     """
     known = model.typicality
     return {
-        **_head(model.k, model.columns),
+        **head(model.k, model.columns),
         "features": _features(model.view, model.columns),
         "directions": None if model.view.axes is None else plain(model.view.axes),
         "judge": _judge(model.judge),
@@ -72,7 +72,9 @@ def described(model: GroupModel) -> Entry:
     }
 
 
-def _head(k: int, columns: tuple[Column, ...]) -> Entry:
+def head(k: int, columns: tuple[Column, ...]) -> Entry:
+    """What comes first: which description it is, of how many groups, and of which columns."""
+    _require_plain(columns)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -83,6 +85,18 @@ def _head(k: int, columns: tuple[Column, ...]) -> Entry:
             for c in columns
         ],
     }
+
+
+def _require_plain(columns: tuple[Column, ...]) -> None:
+    """A ``ParameterError`` for the first column that is made of cells in a way no export knows (``data.reading``)."""
+    for column in columns:
+        reading = getattr(column, "reading", None)
+        if reading is not None and reading.form not in CLEANED:
+            raise ParameterError(
+                f"Column {column.name!r} is made of the table's cells by a reading ({reading.form}) that an export "
+                "does not know.",
+                "Make a plain column of it in the table first, and find the groups again.",
+            )
 
 
 def plain(array: Any) -> Any:
@@ -303,66 +317,3 @@ FAMILIES: dict[type, Callable[[Any, Any], Entry]] = {
     HurdleFamily: _hurdle,
     MultinomialFamily: lambda _, p: {"family": "shares", "shares": plain(p.probabilities)},
 }  # fmt: skip
-
-
-# --- rules ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Ruled:
-    """Conditions of a group, and how good they are."""
-
-    group: int
-    precision: float
-    conditions: tuple[Any, ...]  # of ``explain.rules``
-
-
-def described_tree(tree: Any) -> Entry:
-    """A tree of splits (``methods.kdtree.SplitTree``): every leaf is a group, from left to right."""
-    number = {node: place for place, node in enumerate(tree.leaves())}
-    nodes = [
-        {"group": number[i]}
-        if node.split is None
-        else {
-            "feature": node.split.column,
-            **({"levels": sorted(node.split.levels)} if node.split.levels else {"at_most": node.split.at}),
-            "missing_left": node.split.missing_left,
-            "left": node.first,
-            "right": node.first + 1,
-        }
-        for i, node in enumerate(tree.nodes)
-    ]
-    return _of_cells(tree.columns, len(number), {"kind": "tree", "nodes": nodes})
-
-
-def described_rules(columns: tuple[Column, ...], k: int, rules: list[Ruled]) -> Entry:
-    """Rules of groups: a row belongs to the most precise one whose conditions it meets; or to none, -1."""
-    order = sorted(rules, key=lambda rule: (-rule.precision, rule.group))
-    entries = [
-        {
-            "group": rule.group,
-            "precision": rule.precision,
-            "conditions": [_condition(c) for c in rule.conditions],
-        }
-        for rule in order
-    ]
-    return _of_cells(columns, k, {"kind": "rules", "rules": entries})
-
-
-def _condition(condition: Any) -> Entry:
-    if condition.levels is not None:
-        return {"feature": condition.place, "levels": sorted(condition.levels)}
-    limits = {"above": condition.low, "at_most": condition.high}
-    return {"feature": condition.place, **{name: v for name, v in limits.items() if np.isfinite(v)}}
-
-
-def _of_cells(columns: tuple[Column, ...], k: int, judge: Entry) -> Entry:
-    return {
-        **_head(k, columns),
-        "features": [{"name": c.name, "column": j, "form": "plain"} for j, c in enumerate(columns)],
-        "directions": None,
-        "judge": judge,
-        "background": None,
-        "typicality": None,
-        "least_typicality": 0.0,
-    }

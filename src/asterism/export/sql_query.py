@@ -14,6 +14,16 @@ NAME = re.compile(r"\b[a-z]+\d*(?:_\d+)*\b")  # of our columns: words and functi
 
 
 @dataclass
+class Terms:
+    """What a part adds to scores."""
+
+    scores: list[list[str]]  # of each component
+    common: list[str] = field(
+        default_factory=list
+    )  # of all alike: of no account for shares, but for densities
+
+
+@dataclass
 class Query:
     """Steps of a query."""
 

@@ -9,7 +9,8 @@ from typing import Any
 from asterism.data.columns import Column, numbered_columns
 from asterism.errors import ParameterError
 from asterism.explain.groups import Explanation
-from asterism.export.describe import Entry, Ruled, described, described_rules, described_tree
+from asterism.export.describe import Entry, described
+from asterism.export.describe_rules import Ruled, described_rules, described_tree
 from asterism.groups.judges import CentersJudge, Judge, MedoidsJudge, MixtureJudge
 from asterism.groups.model import GroupModel
 from asterism.methods.kdtree import SplitTree
