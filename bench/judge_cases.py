@@ -8,12 +8,12 @@ cases.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,13 @@ Array = NDArray[Any]
 SCENE_SEEDS = (100, 101)  # convention: each draws half of the scenes
 MEASURED_WEIGHT = 8.0  # convention: measured tables are few, and what users have
 NUMBER_SHARE = 0.12  # convention: of a target, for the right number of groups
+
+
+class Keyed(Protocol):
+    """A table that its name and its very cells tell from all others."""
+
+    @property
+    def key(self) -> str: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +108,10 @@ def examined(table: LabelledTable, judged: bool) -> Case:
     )
 
 
-def kept(folder: Path, drawn: tuple[LabelledTable, bool]) -> Case:
+def kept(folder: Path, examined: Callable[[Any, bool], Case], drawn: tuple[Keyed, bool]) -> Case:
     """The case of a table, from its file if there is one."""
     table, judged = drawn
-    cells = b"".join(np.ascontiguousarray(part).tobytes() for part in (table.rows, table.labels))
-    path = folder / f"{hashlib.sha256(table.name.encode() + cells).hexdigest()[:20]}.npz"
+    path = folder / f"{hashlib.sha256(table.key.encode()).hexdigest()[:20]}.npz"
     if not path.exists():
         case = examined(table, judged)
         aside = path.with_suffix(".part")
@@ -117,14 +123,17 @@ def kept(folder: Path, drawn: tuple[LabelledTable, bool]) -> Case:
         return Case(**{name: held[name] if held[name].ndim else held[name].item() for name in held.files})
 
 
-def gathered(folder: Path, tables: Iterable[tuple[LabelledTable, bool]], jobs: int = 1) -> list[Case]:
+def gathered(
+    folder: Path, tables: Iterable[tuple[Keyed, bool]], jobs: int = 1,
+    examined: Callable[[Any, bool], Case] = examined,
+) -> list[Case]:  # fmt: skip
     """Cases of all tables, in their order."""
     folder.mkdir(parents=True, exist_ok=True)
     if jobs == 1:
-        cases = [kept(folder, drawn) for drawn in tables]
+        cases = [kept(folder, examined, drawn) for drawn in tables]
     else:
         with ProcessPoolExecutor(jobs) as pool:
-            cases = list(pool.map(partial(kept, folder), tables))
+            cases = list(pool.map(partial(kept, folder, examined), tables))
     if any(case.names.tolist() != cases[0].names.tolist() for case in cases):
         raise SystemExit(f"{folder} holds evidence of different versions: empty it.")
     return cases

@@ -52,9 +52,8 @@ LOG_DISPERSION = (
     20.0,
 )  # derived: beyond, the density no longer differs from a = 0, or counts are all 0
 STEPS = 80  # derived: halvings alone settle the logarithm of a dispersion to its last bit in 60
-SETTLED = (
-    1e-12  # derived: of a logarithm; the density is flat at its maximum, and differs by the square of this
-)
+SETTLED = 1e-12  # derived: of a logarithm; the density is flat at its maximum, and differs by the square of this
+WON = 1e-13  # convention: nats a row that a step of Newton's has won; the next one would win about its square
 ROUNDING = 1e-13  # derived: of sums of a few hundred terms
 SHORT = 1e-2  # derived: below, eight terms of a series are exact, and the formula loses four digits
 LARGE_SIZE = 100.0  # derived: Stirling's terms that are left out are below 1e-15 from here on
@@ -162,7 +161,7 @@ class NegativeBinomialFamily:
         d = len(self.tops) or int(statistic.columns.max(initial=-1)) + 1
         usual = np.array(self.usual) if self.usual else np.ones(d)
         sums = _Sums.of(statistic, tops, w, usual)
-        dispersions = _dispersions(sums)
+        dispersions = _dispersions(sums, None if previous is None else previous.dispersions)
         means = sums.means(dispersions)
         unseen = sums.seen + w == 0
         if previous is not None:
@@ -358,8 +357,11 @@ class _Sums:
             np.add.at(slope.T, columns, (self.above.beyond * (of(own, far) - of(own, near))).T)
 
 
-def _dispersions(sums: _Sums) -> Array:
-    """(k, d) the root of the slope by Newton's method in log a, halving where a step leaves the bracket."""
+def _dispersions(sums: _Sums, before: Array | None) -> Array:
+    """(k, d) the root of the slope by Newton's method in a or log a, halving where a step leaves the bracket.
+
+    It starts where the last step of EM ended, or from moments.
+    """
     none = np.zeros_like(sums.seen)
     m = sums.means(none)
     scale = sums.pairs + sums.total * m + sums.worth
@@ -369,16 +371,23 @@ def _dispersions(sums: _Sums) -> Array:
     low, high = np.full(m.shape, LOG_DISPERSION[0]), np.full(m.shape, LOG_DISPERSION[1])
     excess = 2.0 * sums.pairs - sums.total * m  # N (variance - mean)
     moments = np.divide(excess, sums.total * m, out=np.ones_like(m), where=wide & (excess > 0))
-    u = np.clip(np.log(np.maximum(moments, 1e-12)), -20.0, 10.0)
+    start = moments if before is None else np.where(before > 0, before, moments)
+    u = np.clip(np.log(np.maximum(start, 1e-12)), -20.0, 10.0)
     for _ in range(STEPS):
         a = np.exp(u)
         first, second = sums.slope(a)
         low, high = np.where(first > 0, u, low), np.where(first > 0, high, u)
         bend = a * first + a**2 * second
         step = np.divide(-a * first, bend, out=np.full_like(u, np.inf), where=bend < 0)
+        # Near Poisson's the slope is a line in a, and in log a it is not.
+        times = 1.0 - np.divide(first, a * second, out=np.ones_like(u), where=second < 0)
+        line = times > 0
+        step = np.where(line, np.log(times, out=np.zeros_like(u), where=line), step)
         inside = (u + step > low) & (u + step < high)
         after = np.where(inside, u + step, (low + high) / 2)
-        settled = np.abs(after - u)[wide].max() < SETTLED
+        moved = np.abs(after - u)
+        near = inside & (line | (bend < 0)) & (a * np.abs(first) * moved <= WON * sums.seen)
+        settled = (near | (moved < SETTLED))[wide].all()
         u = after
         if settled:
             break

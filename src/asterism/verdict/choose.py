@@ -37,13 +37,13 @@ from asterism.verdict.choice import Choice, fit_on_whole, group_labels, heaviest
 from asterism.verdict.compared import HEAVY, Compared, compared_for
 from asterism.verdict.decide import MOST_GROUPS, Decision, decide
 from asterism.verdict.margins import margins_of
-from asterism.verdict.mixed import choose_mixed
+from asterism.verdict.mixed import choose_mixed, numbers_alone
 from asterism.verdict.null import walks
 from asterism.verdict.numbers import numbers_from
 from asterism.verdict.propose import Proposal
 from asterism.verdict.rare_model import Rare, look_for_rare, model_with
 from asterism.verdict.repeated import without_repeated
-from asterism.verdict.rows import Drawn, Rows, draw
+from asterism.verdict.rows import Drawn, Rows, draw, filled
 from asterism.verdict.tabulate import Question, Table, measured
 from asterism.verdict.view import COMPARED_ROWS, SAMPLE_SEED, View, view_of_numbers
 from asterism.verdict.words import Evidence, judge_family, tell, with_rare
@@ -125,8 +125,8 @@ def choose_formed(
 ) -> Choice:
     """The verdict on columns in the forms that evidence gives them; ``choice.view`` is how its model sees rows.
 
-    Rows of numbers are judged as such. Columns of several kinds have a mixture of their own; where the groups that it
-    finds differ in numbers alone, these are judged without the others.
+    Rows of numbers are judged as such. Columns of several kinds have a judge of their own; where it takes the groups
+    of the columns of numbers alone, these are judged without the others.
     """
     plain = View(margins=margins)
     formed = plain.modelled(source.columns)
@@ -134,20 +134,16 @@ def choose_formed(
     if numeric or question.model != "mixed" or Encoding.plain(formed).width > MOST_OPENED:
         numbers = replace(question, model="gaussian") if question.model == "mixed" else question
         return _choose_scaled(source, plain, numbers, scale)
-    choice, carried = choose_mixed(source, plain, question)
-    names = [column.name for column in source.columns if column.kind != "numeric"]
-    single = question.ks is not None and len(question.ks) == 1
-    if choice.k == 1 or carried or single or len(names) == len(source.columns):
+    choice = choose_mixed(source, plain, question)
+    if choice is not None:
         return choice
-    forms = margins_of(source, numbers_only=True)
-    view = View(margins=None if forms.is_plain else forms, aside=tuple(names))
+    view = numbers_alone(source)
+    assert view is not None
     choice = _choose_scaled(source, view, replace(question, model="gaussian"), scale)
+    if choice.k == 1:
+        return choice
     said = "Groups differ in numbers alone."
-    return (
-        replace(choice, reasons=(*choice.reasons, said), verdict=f"{choice.verdict} {said}")
-        if names
-        else choice
-    )
+    return replace(choice, reasons=(*choice.reasons, said), verdict=f"{choice.verdict} {said}")
 
 
 def _choose_scaled(source: Source, plain: View, question: Question, scale: bool) -> Choice:
@@ -230,15 +226,6 @@ def _equal_rows(seen: Source, view: View) -> Choice:
         k=1, confidence=1.0, reasons=(said,), verdict=f"There are no groups. {said}", table=Table([{"k": 1}]),
         picks={}, structure="EII", components=1, group_of=np.zeros(1, np.int64), model=one, labels=labels, view=view,
     )  # fmt: skip
-
-
-def filled(drawn: Drawn) -> Rows:
-    """The rows without holes: missing cells are what one normal group expects there."""
-    if not np.isnan(drawn.x).any():
-        return Rows(drawn.x, drawn.weights)
-    table = ArraySource(drawn.x, drawn.weights)
-    one = fit_mixture(table, GaussianFamily("VVV"), 1, Settings(max_iter=10)).mixture
-    return Rows(imputed(one, table), drawn.weights)
 
 
 def _model_of(

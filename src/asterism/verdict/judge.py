@@ -3,8 +3,9 @@
     score = b + v' tanh(a + W' z),      z = evidence in units of what is usual over tables
 
 the mean of several such functions. Their numbers are measured: fitted to the adjusted Rand index of proposals over
-tables whose groups are known (``bench/train_judge.py`` draws them, fits and writes ``judge.json``). They are smooth:
-a table that hardly changes hardly changes a score. A single group is a proposal like any other.
+tables whose groups are known: ``bench/train_judge.py`` draws tables of numbers, fits and writes ``judge.json``,
+``bench/train_mixed_judge.py`` those with columns of several kinds and ``mixed_judge.json``. They are smooth: a table
+that hardly changes hardly changes a score. A single group is a proposal like any other.
 
 Confidence is a frequency: how often, of tables that were not fitted to, the number of groups was right when the best
 score and its lead over the best proposal of another number were as they are here.
@@ -16,7 +17,7 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +61,9 @@ class Judge:
 
     def scores(self, names: tuple[str, ...], evidence: Array) -> Array:
         """(proposals,) the adjusted Rand index expected of each."""
-        assert names == self.names, "judge.json was fitted to other evidence: run bench/train_judge.py"
+        assert names == self.names, (
+            "the judge was fitted to other evidence: run bench/train_judge.py or train_mixed_judge.py"
+        )
         z = np.clip((evidence - self.usual) / self.spread, -FARTHEST, FARTHEST)
         return np.asarray(
             np.mean(
@@ -76,6 +79,7 @@ class Judge:
 
 
 @cache
-def judge() -> Judge:
-    """The judge of this version."""
-    return Judge.of(json.loads(files("asterism.verdict").joinpath("judge.json").read_text(encoding="utf-8")))
+def judge(of: Literal["numbers", "mixed"] = "numbers") -> Judge:
+    """The judge of this version: of rows of numbers, or of rows with columns of several kinds."""
+    name = {"numbers": "judge.json", "mixed": "mixed_judge.json"}[of]
+    return Judge.of(json.loads(files("asterism.verdict").joinpath(name).read_text(encoding="utf-8")))

@@ -12,6 +12,9 @@ from asterism.data.block import Block, Vector
 from asterism.data.source import ArraySource, Source
 from asterism.engines.reduce import reduce
 from asterism.families.base import Array
+from asterism.families.gaussian import GaussianFamily
+from asterism.methods.mixture import Settings, fit_mixture
+from asterism.methods.posterior import imputed
 from asterism.stats.sample import RowSample
 
 
@@ -78,3 +81,12 @@ def draw(source: Source, most: int, seed: int) -> Drawn:
 
 def _sample(most: int, seed: int, block: Block) -> RowSample:
     return RowSample.of(block, block.weights, most, seed)
+
+
+def filled(drawn: Drawn) -> Rows:
+    """The rows without holes: missing cells are what one normal group expects there."""
+    if not np.isnan(drawn.x).any():
+        return Rows(drawn.x, drawn.weights)
+    table = ArraySource(drawn.x, drawn.weights)
+    one = fit_mixture(table, GaussianFamily("VVV"), 1, Settings(max_iter=10)).mixture
+    return Rows(imputed(one, table), drawn.weights)

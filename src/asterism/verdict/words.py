@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from asterism.verdict.confidence import how_sure
 from asterism.verdict.decide import Decision
 
 if TYPE_CHECKING:
@@ -87,27 +86,26 @@ def tell(
 def tell_mixed(decision: MixedDecision, *, picks: dict[str, int | None], sampled: int | None) -> Verdict:
     """The decision on rows with columns of several kinds."""
     found, k = decision.found, decision.k
-    reasons = [_dependence(decision), *_agreement(picks, found), _sampled(sampled)]
-    confidence = how_sure(decision)
-    if k != found:
-        confidence = min(confidence, NOT_ALLOWED)
-    return Verdict(k, found, round(confidence, 2), tuple(filter(None, reasons)))
+    reasons = [
+        _because_mixed(decision), _otherwise(found, decision.other), *_agreement(picks, found), _sampled(sampled)
+    ]  # fmt: skip
+    confidence = decision.confidence if k == found else min(decision.confidence, NOT_ALLOWED)
+    return Verdict(k, found, round(confidence, 2), tuple(filter(None, reasons)), decision.other)
 
 
-def _dependence(decision: MixedDecision) -> str:
-    if decision.found == 1:
-        if decision.top == 1:
-            return "One group tells the rows as well as any mixture."
-        return (
-            f"The best mixture has {decision.top} components, but a single group whose columns depend on each other "
-            "as these do wins as much by them."
-        )
-    if decision.found == decision.top:
-        return "Dependence between columns inside fewer groups does not explain what the rows are like."
-    return (
-        f"The best mixture has {decision.top} components, but {decision.found} groups with dependence between "
-        "columns inside win as much by them; fewer groups do not."
+def _because_mixed(decision: MixedDecision) -> str:
+    null = decision.null
+    if null is None:
+        return "One group tells the rows as well as any mixture." if decision.found == 1 else ""
+    would = (
+        f"a single group whose columns depend on each other as these do would win {null.explained:.0%} of it"
     )
+    if decision.found == 1:
+        return f"The best mixture has {decision.top} components, but {would}."
+    seen = "Each group is a component of a mixture"
+    if len(decision.proposal.group_of) > decision.k:
+        seen = "Some groups are several components of a mixture that share rows"
+    return f"{seen}, which tells the rows better than one group does; {would}."
 
 
 def with_rare(verdict: Verdict, sizes: tuple[float, ...], large: int) -> Verdict:

@@ -1,4 +1,4 @@
-"""How many groups of a mixed table: evidence that dependence inside groups does not explain."""
+"""The null of mixed tables: whether rows win more by several components than one group just as dependent does."""
 
 from __future__ import annotations
 
@@ -9,23 +9,14 @@ from scipy.stats import kstest, norm
 from asterism.data.columns import Column
 from asterism.data.margins import Form, Margins
 from asterism.methods.path import fit_path
-from asterism.verdict.climb import (
-    ANY_GROUPS,
-    LEAST_SPREAD,
-    Rows,
-    Step,
-    _evidence,
-    answer,
-    asked_for,
-    step_from,
-)
+from asterism.verdict.dependence_null import ASKED, LEAST_SPREAD, MixedRows, _evidence, null_of
 from asterism.verdict.kinds import product_of
 from asterism.verdict.mixed import decide_mixed
 
 
 def rows_of(columns, cells, forms=None):
     forms = tuple(forms or (Form(),) * len(columns))
-    return Rows(Margins(tuple(columns), forms), np.ascontiguousarray(cells, float), np.ones(len(cells)))
+    return MixedRows(Margins(tuple(columns), forms), np.ascontiguousarray(cells, float), np.ones(len(cells)))
 
 
 def questions(d):
@@ -67,11 +58,10 @@ ONE_GROUP = ("normal", "ordinal", "categorical", "bernoulli")
 
 
 def evidence_for_two(rows, kinds):
-    """The step from one group to the best two, whatever BIC says of them."""
+    """For two groups instead of one, whatever BIC says of them."""
     family = product_of(rows.columns, kinds, "VVI")
     cells = fit_path(rows.source, {"VVI": family}, [1, 2], patience=None, passes=0)
-    shares = np.ones((len(rows.cells), 1))
-    return step_from(rows, shares, (cells["VVI", 1], cells["VVI", 2]))
+    return null_of(rows, cells["VVI", 1], cells["VVI", 2])
 
 
 # --- the deviate ------------------------------------------------------------------------------------------------
@@ -109,28 +99,6 @@ def test_gains_that_hardly_differ_leave_the_chance_of_a_likelihood():
     assert 0 < found < 1
 
 
-def test_the_answer_is_the_least_number_without_evidence_for_more():
-    steps = [Step(1, 5, 6.0, 0.3, 0.1), Step(2, 5, 1.0, 0.1, 0.9)]
-    assert answer(steps, 5) == (2, None)
-    assert answer(steps[:1], 5) == (5, None)
-    assert answer([], 3) == (3, None)
-
-
-def test_that_there_are_groups_takes_more_evidence_than_how_many():
-    assert norm.sf([asked_for(1), asked_for(2), asked_for(3)]) == pytest.approx(
-        [0.0062, 0.05, 0.05], rel=0.01
-    )
-    between = (asked_for(1) + asked_for(2)) / 2
-    assert Step(1, 5, between, 0.3, 0.1).is_last
-    assert not Step(2, 5, between, 0.3, 0.1).is_last
-
-
-def test_groups_that_dependence_explains_but_for_a_little_are_none():
-    assert Step(1, 5, 9.0, 0.3, 0.95).is_last
-    assert not Step(1, 5, 9.0, 0.3, 0.5).is_last
-    assert not Step(2, 5, 9.0, 0.3, 0.95).is_last
-
-
 # --- tables -----------------------------------------------------------------------------------------------------
 
 
@@ -139,12 +107,13 @@ def test_evidence_is_about_normal_where_there_is_one_group():
     assert abs(found.mean()) < 0.6
     assert 0.5 < found.std() < 1.6
     assert found.max() < 4
-    assert np.count_nonzero(found > ANY_GROUPS) <= 2
+    assert np.count_nonzero(found > ASKED) <= 2
 
 
 def test_one_trait_behind_eight_answers_is_one_group():
     found = [decide_mixed(survey_of_one_trait(seed)) for seed in range(10)]
     assert sum(decision.found == 1 for decision in found) >= 9
+    assert all(decision.null is None or decision.null.explained > 0.5 for decision in found)
     assert sum(decision.top > 1 for decision in found) >= 5  # BIC takes the trait for groups
 
 
@@ -152,7 +121,8 @@ def test_one_trait_behind_eight_answers_is_one_group():
 def test_two_clear_classes_are_two_groups(seed):
     decision = decide_mixed(survey_of_two_classes(seed))
     assert decision.found == 2
-    assert decision.steps[0].evidence > ANY_GROUPS
+    assert decision.null.evidence > ASKED
+    assert decision.null.explained < 0.5
 
 
 def test_holes_of_a_table_are_holes_of_the_drawn_ones():
