@@ -64,6 +64,7 @@ class Null:
     evidence: float  # a normal deviate: how much more the rows win than one group just as dependent
     gain: float  # nats a row
     explained: float  # share of the gain that drawn tables have as well
+    dependence: float  # -1/2 log det R: nats a row
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +129,8 @@ def null_of(rows: MixedRows, one: Cell, best: Cell) -> Null:
         least = min(least, _evidence(gain, about, np.array(gains), np.array(others)))
         if least[0] < ASKED:
             break
-    return Null(best.k, least[0], gain / float(rows.weights.sum()), least[1] / max(gain, 1e-12))
+    n = float(rows.weights.sum())
+    return Null(best.k, least[0], gain / n, least[1] / max(gain, 1e-12), about / n)
 
 
 def _evidence(gain: float, about: float, gains: Array, others: Array) -> tuple[float, float]:

@@ -135,8 +135,7 @@ def evidence_of(
     top = min(best, key=lambda k: best[k].bic)
     null = null_of(rows, best[1], best[top]) if top > 1 and 1 in best else None
     proposals = propose_mixed(rows, cells, numbers=top > 1)
-    least = {k: cell.bic for k, cell in best.items()}
-    return null, proposals, *measure_mixed(rows, null, least, proposals)
+    return null, proposals, *measure_mixed(rows, null, best, proposals)
 
 
 # --- proposals --------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """What speaks for and against groups of rows with columns of several kinds, in numbers that have no unit.
 
     likelihood   what the mixture wins over one group, and loses to the best one; how doubtful it leaves rows
+    margins      how much of that the columns win one by one, and how much they win together
     null         what one group with dependent columns would win as well (``dependence_null``)
     between      how far groups lie apart, in how many directions and columns, and whether names say so
     within       how much columns depend on each other inside groups, beside how much they do in the table
@@ -15,6 +16,8 @@ column),
     within  = 1/2 sum_{i<j} |C_ij|^2,   C = B W B          squared canonical correlations: nats a row, about
     between = eigenvalues of B (T - W) B
 
+    margins = sum_j sum_n log sum_c pi_c p_j(x_nj | c)     nats; what log p(X) is above it, columns win together
+
 Numbers are signed logarithms, so that none outweighs the rest; of a single group those about several are 0.
 """
 
@@ -26,11 +29,13 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import logsumexp, ndtri
 
+from asterism.data.block import block_of
 from asterism.data.columns import Column
 from asterism.methods.cells import Cell
 from asterism.methods.cut import cut_tree
+from asterism.methods.posterior import Mixture
 from asterism.verdict.dependence_null import MixedRows, Null
 from asterism.verdict.null import dip_test
 
@@ -39,7 +44,7 @@ Index = NDArray[np.int64]
 NAMES = ("categorical", "boolean")
 RIDGE = 0.05  # convention: of a column's variance, so that a level that a group lacks has a root
 STRIP = 0.12  # convention: half width of strips between two groups, where the means are 1 apart
-MOST = 200.0  # convention: beyond, a number says no more
+MOST = 1e4  # convention: beyond, a number says no more
 LEAST_SHARES = 1e-300
 
 
@@ -69,7 +74,7 @@ class MixedTable:
 
     rows: MixedRows
     null: Null | None
-    best: dict[int, float]  # least BIC of each number of components
+    cells: dict[int, Cell]  # the mixture of the least BIC of each number of components
 
     @cached_property
     def opened(self) -> tuple[Array, Index]:
@@ -104,6 +109,16 @@ class MixedTable:
         return np.asarray((z * (w / w.sum())[:, None]).T @ z)
 
     @cached_property
+    def best(self) -> dict[int, float]:
+        """The least BIC of each number of components."""
+        return {k: cell.bic for k, cell in self.cells.items()}
+
+    @property
+    def one(self) -> Cell:
+        """The mixture of fewest components, nearly always one."""
+        return self.cells[min(self.cells)]
+
+    @cached_property
     def whole(self) -> dict[str, float]:
         """What is known of the table."""
         kinds = [column.kind for column in self.rows.columns]
@@ -117,12 +132,27 @@ class MixedTable:
             "names": float(kinds.count("categorical") + kinds.count("boolean")),
             "levels": float(np.log(self.opened[0].shape[1])),
             "components": float(top),
-            "gain_of_components": (self.best[1] - self.best[top]) / (2.0 * n),
+            "gain_of_components": (self.one.bic - self.best[top]) / (2.0 * n),
+            "margins_of_components": (self.margins(self.cells[top]) - self.margins(self.one)) / n,
+            "components_together": (self.cells[top].log_likelihood - self.margins(self.cells[top])) / n,
+            "one_together": (self.one.log_likelihood - self.margins(self.one)) / n,
+            "copula": 0.0 if self.null is None else self.null.dependence,
             "null_evidence": 0.0 if self.null is None else self.null.evidence,
             "null_explained": 1.0 if self.null is None else self.null.explained,
             "null_gain": 0.0 if self.null is None else self.null.gain,
             "dependence": _dependence(self.total, self.opened[1]),
         }
+
+    @cached_property
+    def _margins(self) -> dict[int, float]:
+        return {}
+
+    def margins(self, cell: Cell) -> float:
+        """The log-likelihood of the columns one by one, nats."""
+        found = self._margins.get(id(cell))
+        if found is None:
+            found = self._margins[id(cell)] = margin_log_likelihood(cell.mixture, self.rows.x, self.rows.weights)
+        return found
 
     # --- proposals ---
 
@@ -140,18 +170,20 @@ class MixedTable:
 
     def _likelihood(self, proposal: MixedProposal) -> dict[str, float]:
         cell, n = proposal.cell, float(self.rows.weights.sum())
-        names = ("gain", "behind", "behind_icl", "over_fewer", "over_more", "parameters", "common")
+        names = ("gain", "behind", "behind_icl", "over_fewer", "over_more", "parameters", "common", "margins", "together")
         if cell is None:
             return dict.fromkeys(names, 0.0)
         least, bic = min(self.best.values()), cell.bic
         return {
-            "gain": (self.best[1] - bic) / (2.0 * n),
+            "gain": (self.one.bic - bic) / (2.0 * n),
             "behind": (bic - least) / 2.0,
             "behind_icl": (cell.icl - least) / 2.0,
-            "over_fewer": (self.best.get(cell.k - 1, self.best[1]) - bic) / 2.0 if cell.k > 1 else 0.0,
+            "over_fewer": (self.best.get(cell.k - 1, self.one.bic) - bic) / 2.0 if cell.k > 1 else 0.0,
             "over_more": (self.best.get(cell.k + 1, bic) - bic) / 2.0,
             "parameters": cell.n_parameters / n,
             "common": float(cell.structure in ("EEI", "EEE")),
+            "margins": (self.margins(cell) - self.margins(self.one)) / n,
+            "together": (cell.log_likelihood - self.margins(cell)) / n,
         }
 
     def _certainty(self, proposal: MixedProposal) -> dict[str, float]:
@@ -232,10 +264,10 @@ class MixedTable:
 
 
 def measure_mixed(
-    rows: MixedRows, null: Null | None, best: dict[int, float], proposals: Sequence[MixedProposal]
+    rows: MixedRows, null: Null | None, cells: dict[int, Cell], proposals: Sequence[MixedProposal]
 ) -> tuple[tuple[str, ...], Array]:
     """Names of the numbers, and the numbers (proposals, names)."""
-    table = MixedTable(rows, null, best)
+    table = MixedTable(rows, null, cells)
     agreements = _agreements(rows, proposals)
     found = [
         {**table.of(proposal), **agreement, **table.whole}
@@ -245,6 +277,20 @@ def measure_mixed(
     numbers = np.array([[one[name] for name in names] for one in found])
     numbers = np.clip(np.nan_to_num(numbers, posinf=MOST, neginf=-MOST), -MOST, MOST)
     return names, np.sign(numbers) * np.log1p(np.abs(numbers))
+
+
+def margin_log_likelihood(mixture: Mixture, x: Array, weights: Array) -> float:
+    """sum_j sum_n w_n log sum_c pi_c p_j(x_nj | c): each column by itself, the others missing."""
+    found = 0.0
+    log_pi = np.log(np.maximum(mixture.weights, LEAST_SHARES))
+    for (family, columns), own in zip(mixture.family.parts, mixture.params.parts, strict=True):  # type: ignore[attr-defined]
+        for place, j in enumerate(columns):
+            alone = np.full((len(x), len(columns)), np.nan)
+            alone[:, place] = x[:, j]
+            known = ~np.isnan(x[:, j])
+            block = block_of(np.ascontiguousarray(alone[known]), weights[known])
+            found += float(weights[known] @ logsumexp(family.log_density(own, block) + log_pi, axis=1))
+    return found
 
 
 def _agreements(rows: MixedRows, proposals: Sequence[MixedProposal]) -> list[dict[str, float]]:

@@ -97,15 +97,14 @@ def _because_mixed(decision: MixedDecision) -> str:
     null = decision.null
     if null is None:
         return "One group tells the rows as well as any mixture." if decision.found == 1 else ""
-    would = (
-        f"a single group whose columns depend on each other as these do would win {null.explained:.0%} of it"
-    )
+    share = min(max(null.explained, 0.0), 1.0)
+    would = f"one group whose columns depend on each other as these do explains {share:.0%} of what it wins"
     if decision.found == 1:
         return f"The best mixture has {decision.top} components, but {would}."
-    seen = "Each group is a component of a mixture"
+    each = "Each group is a component of a mixture"
     if len(decision.proposal.group_of) > decision.k:
-        seen = "Some groups are several components of a mixture that share rows"
-    return f"{seen}, which tells the rows better than one group does; {would}."
+        each = "Groups are components of a mixture, those that share rows taken together"
+    return f"{each}; {would}."
 
 
 def with_rare(verdict: Verdict, sizes: tuple[float, ...], large: int) -> Verdict:
