@@ -16,9 +16,10 @@ import pandas as pd
 
 from bench import mixed_makers as of
 from bench.choose_pieces import Array, Rng
+from bench.choose_scenes import draw_scene
 from bench.mixed_draft import digits
 from bench.mixed_fresh_draft import FreshDraft
-from bench.mixed_none import MARGINS, category, linked, rows, shaped, yes_no
+from bench.mixed_none import MARGINS, category, linked, poisson, rows, shaped, yes_no
 from bench.mixed_tables import DrawnTable, MixedTable, can_be_found, none
 
 NO_GROUPS = 0.4  # convention: share of the scenes
@@ -198,6 +199,27 @@ def scene(seed: int, number: int) -> MixedTable:
     return replace(scene(seed, number + 1_000_000), name=name)
 
 
-def scenes(seed: int, count: int) -> Iterator[MixedTable]:
-    """So many tables."""
-    return (scene(seed, number) for number in range(count))
+def beside_names(seed: int, number: int) -> MixedTable:
+    """A scene of numbers (``choose_scenes``), groups of any shape or none, beside names that seldom go along."""
+    rng = np.random.default_rng([seed, number, 1])
+    drawn = draw_scene(rng)
+    kept = np.flatnonzero(drawn.labels > 0)[: rows(rng, 200, 1500)]
+    x, labels = drawn.rows[kept], np.unique(drawn.labels[kept], return_inverse=True)[1]
+    frame: dict[str, Any] = {f"x{j}": digits(x[:, j]) for j in range(x.shape[1])}
+    for j in range(int(rng.integers(1, 4))):
+        idle = (category, yes_no, poisson)[rng.integers(3)](rng)
+        frame[f"name_{j}"] = idle(rng.uniform(size=len(x)))
+    if rng.random() < 0.25:
+        along = np.where(
+            rng.random(len(x)) < rng.uniform(0.3, 0.9), labels, rng.integers(0, labels.max() + 2, len(x))
+        )
+        frame["along"] = [f"level {level}" for level in along]
+    groups = labels.astype(np.int64) + 1
+    kind = "groups" if labels.max() > 0 else "none"
+    return MixedTable(f"beside names {seed}-{number}", kind, pd.DataFrame(frame), groups, "scenes", groups)
+
+
+def scenes(seed: int, count: int, beside: int = 0) -> Iterator[MixedTable]:
+    """So many tables, and so many of numbers beside names."""
+    yield from (scene(seed, number) for number in range(count))
+    yield from (beside_names(seed, number) for number in range(beside))

@@ -44,7 +44,7 @@ CROSS_LAYERS, CROSS_STEPS, LAYERS, STEPS = 5, 2500, 5, 3500  # convention
 HOW = Fitting(hidden=8, decay=3e-3, square=1.0, temperature=0.05)  # measured: by cross-validation, as below
 
 
-def drawn_tables(seeds: Sequence[int], n_scenes: int) -> Iterator[tuple[MixedTable, bool]]:
+def drawn_tables(seeds: Sequence[int], n_scenes: int, n_beside: int) -> Iterator[tuple[MixedTable, bool]]:
     """Tables with columns of several kinds, and whether judges are compared by them."""
     kinds = (
         (table, True)
@@ -52,7 +52,7 @@ def drawn_tables(seeds: Sequence[int], n_scenes: int) -> Iterator[tuple[MixedTab
         for half in HALVES
         for table in all_tables(seed, kinds=("groups", "none"), measured=False, half=half)
     )
-    drawn = ((table, False) for table in scenes(SCENE_SEED, n_scenes))
+    drawn = ((table, False) for table in scenes(SCENE_SEED, n_scenes, n_beside))
     return (one for one in chain(kinds, drawn) if not _numbers_alone(one[0]))
 
 
@@ -89,11 +89,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", default="102-107", help="of the tables")
     parser.add_argument("--scenes", type=int, default=500, help="drawn scenes")
+    parser.add_argument("--beside", type=int, default=100, help="drawn scenes of numbers beside names")
     parser.add_argument("--keep", type=Path, required=True, help="folder of evidence")
     parser.add_argument("--jobs", type=int, default=1, help="processes that measure evidence")
     parser.add_argument("--write", type=Path, default=JUDGE)
     asked = parser.parse_args(arguments)
-    cases = gathered(asked.keep, drawn_tables(seeds_of(asked.seeds), asked.scenes), asked.jobs, examined)
+    cases = gathered(
+        asked.keep, drawn_tables(seeds_of(asked.seeds), asked.scenes, asked.beside), asked.jobs, examined
+    )
     print(f"{len(cases)} tables, {sum(len(case.ks) for case in cases)} proposals", file=sys.stderr)
     scored = cross_validated(cases, CROSS_LAYERS, CROSS_STEPS, HOW)
     judge = made(scored, fit_judge(cases, LAYERS, STEPS, HOW))

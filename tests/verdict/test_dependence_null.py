@@ -113,7 +113,6 @@ def test_evidence_is_about_normal_where_there_is_one_group():
 def test_one_trait_behind_eight_answers_is_one_group():
     found = [decide_mixed(survey_of_one_trait(seed)) for seed in range(10)]
     assert sum(decision.found == 1 for decision in found) >= 9
-    assert all(decision.null is None or decision.null.explained > 0.5 for decision in found)
     assert sum(decision.top > 1 for decision in found) >= 5  # BIC takes the trait for groups
 
 
@@ -122,7 +121,6 @@ def test_two_clear_classes_are_two_groups(seed):
     decision = decide_mixed(survey_of_two_classes(seed))
     assert decision.found == 2
     assert decision.null.evidence > ASKED
-    assert decision.null.explained < 0.5
 
 
 def test_holes_of_a_table_are_holes_of_the_drawn_ones():

@@ -5,12 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from scipy.stats import bernoulli, norm, poisson
 from sklearn.metrics import adjusted_rand_score
 
 from asterism.data.columns import Column
 from asterism.data.margins import Form, Margins
+from asterism.methods.path import fit_path
 from asterism.verdict.dependence_null import MixedRows
-from asterism.verdict.mixed_evidence import RIDGE, MixedProposal, MixedTable, _rand, measure_mixed
+from asterism.verdict.kinds import most_assumed, product_of
+from asterism.verdict.mixed_evidence import (
+    RIDGE,
+    MixedProposal,
+    MixedTable,
+    _rand,
+    margin_log_likelihood,
+    measure_mixed,
+)
 
 COLUMNS = (
     Column("kg"),
@@ -40,8 +50,15 @@ def proposal(labels, side="mixture"):
     return MixedProposal(side, np.eye(int(labels.max()) + 1)[labels], None)
 
 
+def mixtures(rows):
+    """Those of one component."""
+    family = product_of(rows.columns, most_assumed(rows.columns), "VVI")
+    cells = fit_path(rows.source, {"VVI": family}, [1], passes=0)
+    return {1: cells["VVI", 1]}
+
+
 def evidence(rows, proposals):
-    names, numbers = measure_mixed(rows, None, {1: 0.0, 2: -10.0}, proposals)
+    names, numbers = measure_mixed(rows, None, mixtures(rows), proposals)
     return [dict(zip(names, line, strict=True)) for line in numbers]
 
 
@@ -50,7 +67,7 @@ ONE = np.zeros(240, int)
 
 def test_dependence_in_a_table_is_half_the_sum_of_squared_canonical_correlations():
     cells, _ = two_groups()
-    table = MixedTable(table_of(cells), None, {1: 0.0})
+    table = MixedTable(table_of(cells), None, mixtures(table_of(cells)))
     z, origin = table.opened
     total = 0.0
     for i in range(5):
@@ -68,7 +85,7 @@ def test_dependence_in_a_table_is_half_the_sum_of_squared_canonical_correlations
 def test_groups_lie_apart_by_the_eigenvalues_of_discriminant_analysis():
     cells, of = two_groups()
     of = of + (cells[:, 3] == 2)
-    table = MixedTable(table_of(cells), None, {1: 0.0})
+    table = MixedTable(table_of(cells), None, mixtures(table_of(cells)))
     z, origin = table.opened
     means = np.array([z[of == g].mean(axis=0) for g in range(3)])
     centred = z - means[of]
@@ -152,6 +169,30 @@ def test_a_row_of_weight_two_counts_as_two_rows():
     [repeated] = evidence(table_of(cells[again]), [proposal(of[again])])
     for name in ("certainty", "smallest", "by_names", "with_tree", "log_rows"):
         assert weighted[name] == pytest.approx(repeated[name], rel=1e-6), name
+
+
+def test_columns_one_by_one_have_the_densities_of_their_margins():
+    cells, _ = two_groups(6)
+    cells[::7, 0] = np.nan
+    rows = table_of(cells)
+    family = product_of(rows.columns, ("normal", "poisson", "categorical", "categorical", "bernoulli"), "VVV")
+    mixture = fit_path(rows.source, {"VVV": family}, [2], passes=0)["VVV", 2].mixture
+    pi, (normal, names, truth, counts) = mixture.weights, mixture.params.parts
+    answer, town = np.split(names.probabilities, [4], axis=1)
+    known = ~np.isnan(cells[:, 0])
+    density = [
+        norm.pdf(
+            cells[known, :1] - mixture.family.parts[0][0].reference[0],
+            normal.means[:, 0],
+            np.sqrt(normal.covariances.full()[:, 0, 0]),
+        ),
+        poisson.pmf(cells[:, 1:2], counts.rates[:, 0]),
+        answer[:, cells[:, 2].astype(int)].T,
+        town[:, cells[:, 3].astype(int)].T,
+        bernoulli.pmf(cells[:, 4:], truth.probabilities[:, 0]),
+    ]
+    expected = sum(np.log(one @ pi).sum() for one in density)
+    assert margin_log_likelihood(mixture, rows.x, rows.weights) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -52,7 +52,9 @@ LOG_DISPERSION = (
     20.0,
 )  # derived: beyond, the density no longer differs from a = 0, or counts are all 0
 STEPS = 80  # derived: halvings alone settle the logarithm of a dispersion to its last bit in 60
-SETTLED = 1e-12  # derived: of a logarithm; the density is flat at its maximum, and differs by the square of this
+SETTLED = (
+    1e-12  # derived: of a logarithm; the density is flat at its maximum, and differs by the square of this
+)
 WON = 1e-13  # convention: nats a row that a step of Newton's has won; the next one would win about its square
 ROUNDING = 1e-13  # derived: of sums of a few hundred terms
 SHORT = 1e-2  # derived: below, eight terms of a series are exact, and the formula loses four digits

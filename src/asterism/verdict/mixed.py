@@ -174,7 +174,8 @@ def _by_numbers(rows: MixedRows) -> Index | None:
     complete = filled(Drawn(x, rows.weights, True))
     if len(np.unique(complete.x, axis=0)) < LEAST_DISTINCT:
         return None
-    return decide(complete.x, complete.weights).proposal.labels
+    decision = decide(complete.x, complete.weights)
+    return decision.proposal.labels[decision.seen.place]
 
 
 def numbers_alone(table: Source) -> View | None:

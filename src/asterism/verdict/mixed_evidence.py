@@ -151,7 +151,9 @@ class MixedTable:
         """The log-likelihood of the columns one by one, nats."""
         found = self._margins.get(id(cell))
         if found is None:
-            found = self._margins[id(cell)] = margin_log_likelihood(cell.mixture, self.rows.x, self.rows.weights)
+            found = self._margins[id(cell)] = margin_log_likelihood(
+                cell.mixture, self.rows.x, self.rows.weights
+            )
         return found
 
     # --- proposals ---
@@ -170,7 +172,17 @@ class MixedTable:
 
     def _likelihood(self, proposal: MixedProposal) -> dict[str, float]:
         cell, n = proposal.cell, float(self.rows.weights.sum())
-        names = ("gain", "behind", "behind_icl", "over_fewer", "over_more", "parameters", "common", "margins", "together")
+        names = (
+            "gain",
+            "behind",
+            "behind_icl",
+            "over_fewer",
+            "over_more",
+            "parameters",
+            "common",
+            "margins",
+            "together",
+        )
         if cell is None:
             return dict.fromkeys(names, 0.0)
         least, bic = min(self.best.values()), cell.bic
