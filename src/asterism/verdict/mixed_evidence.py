@@ -136,12 +136,22 @@ class MixedTable:
             "margins_of_components": (self.margins(self.cells[top]) - self.margins(self.one)) / n,
             "components_together": (self.cells[top].log_likelihood - self.margins(self.cells[top])) / n,
             "one_together": (self.one.log_likelihood - self.margins(self.one)) / n,
-            "copula": 0.0 if self.null is None else self.null.dependence,
-            "null_evidence": 0.0 if self.null is None else self.null.evidence,
-            "null_explained": 1.0 if self.null is None else self.null.explained,
-            "null_gain": 0.0 if self.null is None else self.null.gain,
+            **self._null(n, top),
             "dependence": _dependence(self.total, self.opened[1]),
         }
+
+    def _null(self, n: float, top: int) -> dict[str, float]:
+        """What one group with dependent columns would win, and what is left of the gain; nats a row, and in all."""
+        names = ("null_evidence", "null_explained", "null_gain", "null_left", "null_left_in_all", "copula",
+                 "copula_left", "copula_left_in_all")  # fmt: skip
+        null = self.null
+        if null is None:
+            return {**dict.fromkeys(names, 0.0), "null_explained": 1.0}
+        left = null.gain * (1.0 - null.explained)
+        together = (self.cells[top].log_likelihood - self.margins(self.cells[top])) / n - null.dependence
+        values = (null.evidence, null.explained, null.gain, left, left * n, null.dependence, together,
+                  together * n)  # fmt: skip
+        return dict(zip(names, values, strict=True))
 
     @cached_property
     def _margins(self) -> dict[int, float]:
@@ -172,22 +182,14 @@ class MixedTable:
 
     def _likelihood(self, proposal: MixedProposal) -> dict[str, float]:
         cell, n = proposal.cell, float(self.rows.weights.sum())
-        names = (
-            "gain",
-            "behind",
-            "behind_icl",
-            "over_fewer",
-            "over_more",
-            "parameters",
-            "common",
-            "margins",
-            "together",
-        )
+        names = ("gain", "gain_in_all", "behind", "behind_icl", "over_fewer", "over_more", "parameters", "common",
+                 "margins", "together")  # fmt: skip
         if cell is None:
             return dict.fromkeys(names, 0.0)
         least, bic = min(self.best.values()), cell.bic
         return {
             "gain": (self.one.bic - bic) / (2.0 * n),
+            "gain_in_all": (self.one.bic - bic) / 2.0,
             "behind": (bic - least) / 2.0,
             "behind_icl": (cell.icl - least) / 2.0,
             "over_fewer": (self.best.get(cell.k - 1, self.one.bic) - bic) / 2.0 if cell.k > 1 else 0.0,
