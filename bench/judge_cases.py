@@ -108,12 +108,12 @@ def examined(table: LabelledTable, judged: bool) -> Case:
     )
 
 
-def kept(folder: Path, examined: Callable[[Any, bool], Case], drawn: tuple[Keyed, bool]) -> Case:
+def kept(folder: Path, measure_case: Callable[[Any, bool], Case], drawn: tuple[Keyed, bool]) -> Case:
     """The case of a table, from its file if there is one."""
     table, judged = drawn
     path = folder / f"{hashlib.sha256(table.key.encode()).hexdigest()[:20]}.npz"
     if not path.exists():
-        case = examined(table, judged)
+        case = measure_case(table, judged)
         aside = path.with_suffix(".part")
         with aside.open("wb") as file:
             parts: dict[str, Any] = {f.name: np.asarray(getattr(case, f.name)) for f in fields(Case)}
@@ -125,15 +125,16 @@ def kept(folder: Path, examined: Callable[[Any, bool], Case], drawn: tuple[Keyed
 
 def gathered(
     folder: Path, tables: Iterable[tuple[Keyed, bool]], jobs: int = 1,
-    examined: Callable[[Any, bool], Case] = examined,
+    measure_case: Callable[[Any, bool], Case] | None = None,
 ) -> list[Case]:  # fmt: skip
-    """Cases of all tables, in their order."""
+    """Cases of all tables, in their order; of tables of numbers unless another measure is given."""
+    measure_case = measure_case or examined
     folder.mkdir(parents=True, exist_ok=True)
     if jobs == 1:
-        cases = [kept(folder, examined, drawn) for drawn in tables]
+        cases = [kept(folder, measure_case, drawn) for drawn in tables]
     else:
         with ProcessPoolExecutor(jobs) as pool:
-            cases = list(pool.map(partial(kept, folder, examined), tables))
+            cases = list(pool.map(partial(kept, folder, measure_case), tables))
     if any(case.names.tolist() != cases[0].names.tolist() for case in cases):
         raise SystemExit(f"{folder} holds evidence of different versions: empty it.")
     return cases

@@ -134,6 +134,19 @@ PARTS: tuple[Callable[[FreshDraft, str, float], None], ...] = (
     pairs, seasons, out_of, totals,
 )  # fmt: skip
 
+
+def one_count(t: FreshDraft, name: str, gap: float) -> None:
+    t.counts([name], float(np.exp(t.rng.uniform(0.5, 2.8))), gap, float(t.rng.choice([np.inf, 4.0])))
+
+
+def one_answer(t: FreshDraft, name: str, gap: float) -> None:
+    t.ratings([name], gap, LADDERS[t.rng.integers(len(LADDERS))])
+
+
+SINGLE: tuple[Callable[[FreshDraft, str, float], None], ...] = (
+    one_number, one_number, one_count, one_count, levels, one_answer, spend
+)  # fmt: skip
+
 # --- tables -----------------------------------------------------------------------------------------------------
 
 
@@ -219,7 +232,25 @@ def beside_names(seed: int, number: int) -> MixedTable:
     return MixedTable(f"beside names {seed}-{number}", kind, pd.DataFrame(frame), groups, "scenes", groups)
 
 
-def scenes(seed: int, count: int, beside: int = 0) -> Iterator[MixedTable]:
-    """So many tables, and so many of numbers beside names."""
+def few_columns(seed: int, number: int) -> MixedTable:
+    """A table of two to four columns, all of which groups differ in, or one group."""
+    rng = np.random.default_rng([seed, number, 2])
+    for _ in range(TRIES):
+        t = FreshDraft(rng, (1, 1) if number % 5 < 2 else (2, 4), (100, 1500))
+        gap = rng.uniform(1.8, 3.2)
+        for j in range(int(rng.integers(2, 5))):
+            SINGLE[rng.integers(len(SINGLE))](t, f"c{j}", gap * rng.uniform(0.8, 1.2))
+        found = t.table()
+        if t.k == 1 or can_be_found(found.labels, found.oracle):
+            kind = "none" if t.k == 1 else "groups"
+            return MixedTable(
+                f"few columns {seed}-{number}", kind, found.frame, found.labels, "scenes", found.oracle
+            )
+    return few_columns(seed, number + 1_000_000)
+
+
+def scenes(seed: int, count: int, beside: int = 0, few: int = 0) -> Iterator[MixedTable]:
+    """So many tables, so many of numbers beside names, and so many of few columns."""
     yield from (scene(seed, number) for number in range(count))
     yield from (beside_names(seed, number) for number in range(beside))
+    yield from (few_columns(seed, number) for number in range(few))

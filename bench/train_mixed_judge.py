@@ -44,7 +44,9 @@ CROSS_LAYERS, CROSS_STEPS, LAYERS, STEPS = 4, 3500, 4, 4500  # convention
 HOW = Fitting(hidden=20, decay=1e-3, square=1.0, temperature=0.05)  # measured: by cross-validation, as below
 
 
-def drawn_tables(seeds: Sequence[int], n_scenes: int, n_beside: int) -> Iterator[tuple[MixedTable, bool]]:
+def drawn_tables(
+    seeds: Sequence[int], n_scenes: int, n_beside: int, n_few: int
+) -> Iterator[tuple[MixedTable, bool]]:
     """Tables with columns of several kinds, and whether judges are compared by them."""
     kinds = (
         (table, True)
@@ -52,7 +54,7 @@ def drawn_tables(seeds: Sequence[int], n_scenes: int, n_beside: int) -> Iterator
         for half in HALVES
         for table in all_tables(seed, kinds=("groups", "none"), measured=False, half=half)
     )
-    drawn = ((table, False) for table in scenes(SCENE_SEED, n_scenes, n_beside))
+    drawn = ((table, False) for table in scenes(SCENE_SEED, n_scenes, n_beside, n_few))
     return (one for one in chain(kinds, drawn) if not _numbers_alone(one[0]))
 
 
@@ -90,12 +92,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", default="102-107", help="of the tables")
     parser.add_argument("--scenes", type=int, default=500, help="drawn scenes")
     parser.add_argument("--beside", type=int, default=100, help="drawn scenes of numbers beside names")
+    parser.add_argument("--few", type=int, default=150, help="drawn scenes of few columns")
     parser.add_argument("--keep", type=Path, required=True, help="folder of evidence")
     parser.add_argument("--jobs", type=int, default=1, help="processes that measure evidence")
     parser.add_argument("--write", type=Path, default=JUDGE)
     asked = parser.parse_args(arguments)
     cases = gathered(
-        asked.keep, drawn_tables(seeds_of(asked.seeds), asked.scenes, asked.beside), asked.jobs, examined
+        asked.keep,
+        drawn_tables(seeds_of(asked.seeds), asked.scenes, asked.beside, asked.few),
+        asked.jobs,
+        examined,
     )
     print(f"{len(cases)} tables, {sum(len(case.ks) for case in cases)} proposals", file=sys.stderr)
     scored = cross_validated(cases, CROSS_LAYERS, CROSS_STEPS, HOW)

@@ -105,7 +105,7 @@ def margins_of(source: Source, given: Collection[str] = (), *, numbers_only: boo
         if values is not None:
             some[j] = values
     forms = dict(zip(some, _forms(list(some.values())), strict=True))
-    large = [j for j in counts if np.nanmax(drawn.x[:, j], initial=0.0) > MOST_COUNT]
+    large = [j for j in counts if numbers_only or np.nanmax(drawn.x[:, j], initial=0.0) > MOST_COUNT]
     forms |= dict.fromkeys(
         large, Form("root")
     )  # no histogram: their variance goes with their mean all the same

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.columns import Column
+from asterism.data.block import block_of
+from asterism.data.columns import NUMBERS, Column
 from asterism.data.encode import EncodedSource
 from asterism.data.margins import Margins
 from asterism.data.source import ArraySource, Piece, Source
@@ -151,9 +152,10 @@ def propose_mixed(rows: MixedRows, cells: Cells, *, numbers: bool = True) -> lis
         for one in mixtures[:KEPT]
         for group_of in brought_together(one.shares, rows.weights)
     ]
-    labels = _by_numbers(rows) if numbers else None
-    if labels is not None and labels.max() > 0:
-        found.append(MixedProposal("numbers", np.eye(int(labels.max()) + 1)[labels], None))
+    alone = _by_numbers(rows) if numbers else None
+    if alone is not None and alone[0].max() > 0:
+        labels, score = alone
+        found.append(MixedProposal("numbers", np.eye(int(labels.max()) + 1)[labels], None, score=score))
     return found + [p for p in (*mixtures, *merged) if (np.bincount(p.labels, minlength=p.k) > 0).all()]
 
 
@@ -161,8 +163,8 @@ def _of_mixture(rows: MixedRows, cell: Cell) -> MixedProposal:
     return MixedProposal("mixture", shares_of(cell.mixture, rows.source), cell, np.arange(cell.k))
 
 
-def _by_numbers(rows: MixedRows) -> Index | None:
-    """(n,) the groups that the judge of numbers finds in the columns of numbers; None where there are none."""
+def _by_numbers(rows: MixedRows) -> tuple[Index, float] | None:
+    """(n,) the groups that the judge of numbers finds in the columns of numbers, and its score; None: no numbers."""
     table = ArraySource(rows.cells, rows.weights, rows.margins.columns)
     view = numbers_alone(table)
     if view is None:
@@ -175,12 +177,12 @@ def _by_numbers(rows: MixedRows) -> Index | None:
     if len(np.unique(complete.x, axis=0)) < LEAST_DISTINCT:
         return None
     decision = decide(complete.x, complete.weights)
-    return decision.proposal.labels[decision.seen.place]
+    return decision.proposal.labels[decision.seen.place], decision.score
 
 
 def numbers_alone(table: Source) -> View | None:
     """The view of the columns of numbers, in forms found without the others; None: there are none."""
-    names = tuple(column.name for column in table.columns if column.kind != "numeric")
+    names = tuple(column.name for column in table.columns if column.kind not in NUMBERS)
     if len(names) == len(table.columns):
         return None
     forms = margins_of(table, numbers_only=True)
@@ -212,7 +214,7 @@ def choose_mixed(source: Source, view: View, question: Question) -> Choice | Non
         with _one_thread():
             decision = decide_mixed(rows, question.ks)
         cell, group_of = decision.proposal.cell, decision.proposal.group_of
-        if cell is None:
+        if cell is None or (decision.null is not None and _idle_names(rows, decision)):
             return None
         shown = question.ks or sorted({cell.k for cell in decision.cells.values()})
         asked = replace(question, ks=shown, wanted=frozenset({"bic", "icl"}), model=cell.mixture.family)
@@ -235,6 +237,30 @@ def choose_mixed(source: Source, view: View, question: Question) -> Choice | Non
         labels=np.zeros(0, np.int32), alternative=verdict.alternative, view=view,
         seen=min(decision.cells.values(), key=lambda cell: cell.bic).mixture,
     )  # fmt: skip
+
+
+def _idle_names(rows: MixedRows, decision: MixedDecision) -> bool:
+    """Whether columns other than numbers win less by the groups than half of BIC's penalty for their parameters.
+
+        sum_n w_n [ sum_c r_nc log p_j(x_nj | c) - log p_j(x_nj) ]  <  1/2 (parameters of k - parameters of 1) log n
+
+    Then groups differ in numbers alone, and the judge of numbers knows groups of any shape.
+    """
+    cell, one = decision.proposal.cell, _best(decision.cells, 1)
+    if decision.k == 1 or cell is None or all(column.kind not in NUMBERS for column in rows.margins.columns):
+        return False
+    shares = shares_of(cell.mixture, rows.source)
+    won, n = 0.0, float(rows.weights.sum())
+    parts = zip(cell.mixture.family.parts, cell.mixture.params.parts, one.mixture.params.parts, strict=True)  # type: ignore[attr-defined]
+    for (family, columns), own, alone in parts:
+        if family.name != "gaussian":
+            block = block_of(np.ascontiguousarray(rows.x[:, columns]), rows.weights)
+            gain = (shares * family.log_density(own, block)).sum(axis=1) - family.log_density(alone, block)[
+                :, 0
+            ]
+            penalty = 0.5 * (family.n_parameters(cell.k) - family.n_parameters(1)) * np.log(n)
+            won += float(rows.weights @ gain) - penalty
+    return won <= 0.0
 
 
 def _once(columns: Sequence[Column], drawn: Drawn) -> tuple[Array, Array]:

@@ -56,6 +56,7 @@ class MixedProposal:
     shares: Array  # (n, k)
     cell: Cell | None  # the mixture; None: groups of numbers alone
     group_of: Index = field(default_factory=lambda: np.zeros(0, np.int64))  # (components,)
+    score: float = 0.0  # what the judge of numbers expects of its own
 
     @property
     def k(self) -> int:
@@ -283,8 +284,9 @@ def measure_mixed(
     """Names of the numbers, and the numbers (proposals, names)."""
     table = MixedTable(rows, null, cells)
     agreements = _agreements(rows, proposals)
+    score = max((proposal.score for proposal in proposals), default=0.0)
     found = [
-        {**table.of(proposal), **agreement, **table.whole}
+        {**table.of(proposal), **agreement, **table.whole, "score_of_numbers": 10.0 * score}
         for proposal, agreement in zip(proposals, agreements, strict=True)
     ]
     names = tuple(found[0])
