@@ -42,6 +42,8 @@ _HOME = {
     "Choice": "asterism.verdict.choice",
     "choose_k": "asterism.verdict.choose",
     "check": "asterism.follow.drift",
+    "dimension": "asterism.estimators.dimension",
+    "svd": "asterism.estimators.svd",
     "TruncatedSVD": "asterism.estimators.svd",
     "FastICA": "asterism.estimators.ica",
     "ProbabilisticPCA": "asterism.estimators.ppca",
@@ -58,7 +60,8 @@ __all__ = [  # noqa: RUF022  classes, then functions
     "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
     "TruncatedSVD",
     "BagOfVisualWords", "VectorQuantizer",
-    "check", "choose_k", "engine", "errors", "find", "load", "metrics", "read", "to_json", "to_python", "to_sql",
+    "check", "choose_k", "dimension", "engine", "errors", "find", "load", "metrics", "read", "svd",
+    "to_json", "to_python", "to_sql",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -69,6 +72,7 @@ if TYPE_CHECKING:
     from asterism.estimators.agglomerative import AgglomerativeClustering as AgglomerativeClustering
     from asterism.estimators.curve import PrincipalCurve as PrincipalCurve
     from asterism.estimators.density_tree import DensityTree as DensityTree
+    from asterism.estimators.dimension import dimension as dimension
     from asterism.estimators.divisive import DivisiveClustering as DivisiveClustering
     from asterism.estimators.families import BernoulliMixture as BernoulliMixture
     from asterism.estimators.families import MultinomialMixture as MultinomialMixture
@@ -91,6 +95,7 @@ if TYPE_CHECKING:
     from asterism.estimators.softkmeans import SoftKMeans as SoftKMeans
     from asterism.estimators.standardizer import Standardizer as Standardizer
     from asterism.estimators.svd import TruncatedSVD as TruncatedSVD
+    from asterism.estimators.svd import svd as svd
     from asterism.estimators.words import BagOfVisualWords as BagOfVisualWords
     from asterism.export import to_json as to_json
     from asterism.export import to_python as to_python

@@ -46,11 +46,23 @@ ESTIMATORS = [
 ]
 
 
+FRACTIONS = "its table has fractions in it, whatever the tags say"
+
+
 def excused(estimator):
-    """Of one check whose table is all fractions; ``test_weights_are_copies_of_whole_numbers`` asks the same below."""
-    name = "check_sample_weight_equivalence_on_dense_data"
-    counting = isinstance(estimator, CategoricalMixture | Counts | WideCounts | Totals)
-    return {name: "its table has fractions in it, whatever the tags say"} if counting else {}
+    """Of checks whose tables are all fractions; ``test_weights_are_copies_of_whole_numbers`` asks the same below.
+
+    And of those that take whatever has ``predict_proba`` and sparse tables for a classifier (``test_sparse.py``).
+    """
+    found = {}
+    if isinstance(estimator, CategoricalMixture | Counts | WideCounts | Totals):
+        found["check_sample_weight_equivalence_on_dense_data"] = FRACTIONS
+    if isinstance(estimator, Totals):
+        found["check_sample_weight_equivalence_on_sparse_data"] = FRACTIONS
+    if isinstance(estimator, BernoulliMixture | Totals):
+        for form in ("array", "matrix"):
+            found[f"check_estimator_sparse_{form}"] = "it asks a mixture how many classes a classifier has"
+    return found
 
 
 @pytest.mark.filterwarnings("ignore:.*array API.*:UserWarning")

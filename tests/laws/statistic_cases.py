@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from scipy.sparse import csr_array
 
 from asterism.data.block import Block, block_of, present
 from asterism.data.columns import Column
@@ -41,7 +42,7 @@ from asterism.families.negative_binomial import NegativeBinomialFamily
 from asterism.families.student import StudentFamily, StudentParams, StudentStatistic
 from asterism.groups import figures
 from asterism.groups import model as groups
-from asterism.methods import kmeans, pca, posterior, quantize
+from asterism.methods import kmeans, pca, posterior, quantize, sparse_pca
 from asterism.methods.curve import Chain, Curve, Pulls
 from asterism.methods.dual import Deviations
 from asterism.methods.em import EM, Expected, MixtureModel
@@ -53,6 +54,7 @@ from asterism.methods.medoids import labels_and_cost
 from asterism.methods.network import Network, slope_of
 from asterism.methods.palette import ColourCells, DistinctColours
 from asterism.methods.softkmeans import Soft, SoftTotals
+from asterism.methods.sparse_lloyd import FarRows, SparseLloyd, SparseSums
 from asterism.methods.squares import Product, SquaresOperator
 from asterism.methods.stack import Stack
 from asterism.methods.swaps import Changes, Pool, Swaps
@@ -151,6 +153,11 @@ def plain_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
     names = ("gradient", "loss", "cost", "joins", "leaves", "table", "sure", "logs", "climbed", "totals", "value",
              "divergence", "log_likelihood", "surprise", "means", "scatters", "first", "second", "mass")  # fmt: skip
     return dict.fromkeys(names, 100.0 * (1.0 + weights.sum()))
+
+
+def tame_scales(rows: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
+    """Of columns of numbers up to 1."""
+    return {"mean": np.ones(rows.shape[1]), "scatter": np.full(rows.shape[1], weights.sum())}
 
 
 def reach(rows: np.ndarray, weights: np.ndarray) -> float:
@@ -324,7 +331,7 @@ def image_of(block: Block) -> Image:
 
 def product_of(block: Block) -> Product:
     d = width(block)
-    return SquaresOperator(None, 0.0, d, 0.0).visit(two_directions(d), block)
+    return SquaresOperator(0.0, d, 0.0).visit(two_directions(d), block)
 
 
 def pulls_of(block: Block) -> Pulls:
@@ -407,6 +414,19 @@ def cost_of(block: Block) -> Any:
     return labels_and_cost(fitted, points, 5, ready)[1]
 
 
+def stored(block: Block) -> Block:
+    """The block with its rows in CSR."""
+    return block_of(csr_array(block.rows), block.weights, block.start)
+
+
+def sparse_sums_of(block: Block) -> SparseSums:
+    return SparseLloyd().summarize(three_centers(width(block)), stored(tame(block)))
+
+
+def with_dense_rows(far: FarRows) -> FarRows:
+    return replace(far, values=far.values.toarray().astype(float))
+
+
 def usage_of(block: Block) -> quantize.Usage:
     d = width(block)
     return quantize._measured(quantize.Quantizer((three_centers(d),)), ("x",) * d, block)[1]
@@ -433,6 +453,10 @@ def centred(statistic: Expected) -> tuple[Any, ...]:
 CASES = [
     Case("columns", "stats.moments.ColumnMoments", ColumnMoments.of, ColumnMoments.zero, missing=True,
          counts=("rows", "observed"), below=("rest",), scales=moment_scales),
+    Case("columns of sparse rows", "stats.moments.ColumnMoments",
+         lambda block: ColumnMoments.of(stored(tame(block))),
+         ColumnMoments.zero, counts=("rows", "observed"), below=("rest",),
+         scales=tame_scales),
     Case("moments", "stats.moments.Moments", Moments.of, Moments.zero, below=("rest",), scales=moment_scales),
     Case("joined", "stats.base.Joined", lambda block: Joined((Moments.of(block), ColumnMoments.of(block))),
          lambda d: Joined((Moments.zero(d), ColumnMoments.zero(d))), counts=("rows", "observed"),
@@ -470,6 +494,10 @@ CASES = [
          lambda d: Moves.zero(3, d, d), missing=True, scales=move_scales),
     Case("scatter about centres", "methods.kmeans.Scatter",
          lambda block: kmeans._scattered(three_centers(width(block)), block), missing=True, scales=linear_scales),
+    Case("sums of sparse rows", "methods.sparse_lloyd.SparseSums", sparse_sums_of, scales=plain_scales,
+         view=lambda sums: (sums.totals, sums.mass, sums.inertia)),
+    Case("far sparse rows", "methods.sparse_lloyd.FarRows", lambda block: sparse_sums_of(block).far,
+         numbers=("row",), scales=plain_scales, view=with_dense_rows, excused={"copies": BY_NUMBER}),
     Case("soft totals", "methods.softkmeans.SoftTotals",
          lambda block: SOFT.summarize(three_centers(width(block)), block), lambda d: SoftTotals.zero(3, d),
          missing=True, scales=soft_scales),
@@ -513,6 +541,11 @@ CASES = [
          excused=dict.fromkeys(("copies", "absent"), "a block holds columns of the table, which have no weights")),
     Case("scatter of directions", "methods.krylov.Image", image_of, scales=linear_scales),
     Case("squares of directions", "methods.squares.Product", product_of, scales=linear_scales),
+    Case("squares of sparse rows", "methods.sparse_pca.Squares",
+         lambda block: sparse_pca._squares(stored(tame(block))),
+         scales=linear_scales),
+    Case("image of sparse rows", "methods.krylov.Image", lambda block: image_of(stored(tame(block))),
+         scales=linear_scales),
     Case("pulls on a curve", "methods.curve.Pulls", pulls_of, scales=linear_scales),
     Case("pull of sources", "methods.ica.Pull", pull_of, scales=linear_scales),
     Case("slope of a network", "methods.network.Slope",

@@ -1,9 +1,12 @@
 """The dimension of tables whose dimension is known."""
 
 import numpy as np
+import polars as pl
 import pytest
+from scipy import stats
 from scipy.spatial.distance import pdist
 
+import asterism
 from asterism.data.source import ArraySource
 from asterism.errors import DataError
 from asterism.methods.dimension import dimensions_of, noise_scree, two_neighbours
@@ -74,3 +77,33 @@ def test_a_table_without_variation_has_no_dimension():
         dimensions_of(ArraySource(np.ones((5, 2))))
     with pytest.raises(DataError, match="row 2, column 'x0'"):
         dimensions_of(ArraySource(np.array([[1.0, 2.0], [np.nan, 3.0], [2.0, 5.0]])))
+
+
+@pytest.mark.parametrize("d", [3, 30])
+def test_squared_distances_of_normal_columns_follow_the_gamma_law(d):
+    """SciPy's Gamma of shape d/2 and scale 4/d: mean 2, variance 8/d."""
+    law = stats.gamma(d / 2, scale=4 / d)
+    assert (law.mean(), law.var()) == (pytest.approx(2), pytest.approx(8 / d))
+    rows = np.random.default_rng(0).normal(size=(3000, d))
+    found = asterism.dimension(rows)
+    assert found.expected_variance == pytest.approx(law.var())
+    assert found.distance_mean == pytest.approx(law.mean(), rel=0.01)
+    assert found.distance_variance == pytest.approx(law.var(), rel=0.08)
+    pairs = pdist(rows[:500] / rows.std(axis=0), "sqeuclidean") / d
+    assert stats.kstest(np.random.default_rng(1).choice(pairs, 400), law.cdf).pvalue > 1e-3
+    assert found.concentration == pytest.approx(2 * found.distance_mean**2 / found.distance_variance)
+
+
+def test_dimension_takes_any_table_and_weights():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(600, 2)) @ rng.normal(size=(2, 6)) + 0.05 * rng.normal(size=(600, 6))
+    frame = pl.DataFrame(rows, schema=list("abcdef"))
+    whole, same = asterism.dimension(rows), asterism.dimension(frame)
+    assert (whole.parallel, whole.concentration) == (same.parallel, same.concentration)
+    w = np.repeat([1.0, 0.0], 300)
+    assert asterism.dimension(rows, sample_weight=w).participation == pytest.approx(
+        asterism.dimension(rows[:300]).participation
+    )
+    assert asterism.dimension(rows, random_state=3).concentration == pytest.approx(
+        whole.concentration, rel=0.05
+    )

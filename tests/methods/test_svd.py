@@ -1,6 +1,7 @@
 """Singular values against NumPy's, SciPy's and scikit-learn's."""
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
@@ -9,10 +10,11 @@ from sklearn.decomposition import TruncatedSVD as Peer
 import asterism
 from asterism import TruncatedSVD
 from asterism.data.source import ArraySource
-from asterism.errors import DataError, ParameterError
+from asterism.data.sparse import SparseSource
+from asterism.errors import DataError, MemoryBudgetError, ParameterError
 from asterism.methods.krylov import Krylov, leading_pairs
 from asterism.methods.squares import Product, SquaresOperator
-from asterism.methods.svd import full_svd, leading_factors, sparse_rows
+from asterism.methods.svd import full_svd, leading_factors
 
 
 def low_rank(n, d, r, seed=0):
@@ -57,6 +59,42 @@ def test_the_closest_matrix_and_its_errors():
         f.closest(8)
 
 
+def test_svd_of_any_table():
+    a = low_rank(12, 5, 3)
+    frame = pl.DataFrame(a, schema=list("abcde"))
+    for table in (a, a.tolist(), frame, sparse.csr_array(a), ArraySource(a)):
+        found = asterism.svd(table)
+        assert_allclose(found.values, np.linalg.svd(a, compute_uv=False), atol=1e-12)
+        assert found.rank == 3
+    w = np.random.default_rng(0).integers(0, 3, 12)
+    for rows in (a, sparse.csr_array(a)):
+        found = asterism.svd(rows, sample_weight=w)
+        assert_allclose(
+            found.values, np.linalg.svd(np.repeat(a, w, axis=0), compute_uv=False)[:5], atol=1e-12
+        )
+    a[3, 1] = np.nan
+    with pytest.raises(DataError, match="row 4, column 'x1'"):
+        asterism.svd(a)
+    with asterism.engine(memory="10KB"), pytest.raises(MemoryBudgetError, match="TruncatedSVD"):
+        asterism.svd(np.ones((500, 20)))
+
+
+def test_concepts_are_the_factors_of_users_and_items():
+    a = np.array([[5.0, 5, 0, 1], [4, 4, 0, 0], [0, 0, 3, 2], [1, 0, 2, 2], [0, 1, 0, 1]])
+    found = asterism.svd(a)
+    view = found.concepts(2)
+    assert_allclose(view.users * view.strengths @ view.items.T, found.closest(2).matrix, atol=1e-12)
+    assert found.closest(2).spectral == pytest.approx(found.values[2])
+    assert_allclose(
+        found.concepts().users * found.concepts().strengths @ found.concepts().items.T, a, atol=1e-12
+    )
+    peer = TruncatedSVD(2).fit(a).concepts(a)
+    assert_allclose(view.items, peer.items, atol=1e-9)
+    assert_allclose(view.users, peer.users, atol=1e-9)
+    with pytest.raises(ParameterError):
+        found.concepts(5)
+
+
 @pytest.mark.parametrize("shape", [(300, 40), (40, 300), (60, 2500)])
 def test_leading_values_of_dense_tables_are_scipys(shape):
     a = np.random.default_rng(0).normal(size=shape) + 1
@@ -71,7 +109,7 @@ def test_leading_values_of_dense_tables_are_scipys(shape):
 def test_sparse_tables_are_scipys_to_the_last_digits(shape):
     a = sparse.random(*shape, density=0.01, random_state=0, format="csr")
     s = np.linalg.svd(a.toarray(), compute_uv=False)
-    found = leading_factors(sparse_rows(a), shape[1], 6)
+    found = leading_factors(SparseSource(a), shape[1], 6)
     assert_allclose(found.values, s[:6], rtol=1e-10)
     assert_allclose(found.right @ found.right.T, np.eye(6), atol=1e-10)
 
@@ -102,11 +140,13 @@ class Given(SquaresOperator):
     """A matrix instead of a sum over rows."""
 
     def visit(self, q, block):
-        return Product(self.source @ q)
+        return Product(self.matrix @ q)
 
 
 def leading(matrix, m, tol, width=8, blocks=24):
-    method = Krylov(Given(matrix, tol, len(matrix), 0.0), len(matrix), m, width, blocks, "values")
+    operator = Given(tol, len(matrix), 0.0)
+    object.__setattr__(operator, "matrix", matrix)
+    method = Krylov(operator, len(matrix), m, width, blocks, "values")
     return leading_pairs(method, ArraySource(np.zeros((1, 1))), 0, "")
 
 

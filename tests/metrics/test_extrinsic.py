@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from asterism import KMeans, metrics
+from asterism import GaussianMixture, KDTreeClustering, KMeans, StudentMixture, metrics
 from asterism.errors import DataError, ParameterError
 
 
@@ -103,3 +104,44 @@ def test_figures_show_tables_matches_and_silhouettes() -> None:
     assert np.array_equal(np.sort(figure.data[1].x), np.sort(values[labels == 1]))
     with pytest.raises(ParameterError, match="cannot be read"):
         metrics.contingency_figure(np.arange(300), np.arange(300))
+
+
+def test_a_mixture_lends_its_responsibilities() -> None:
+    X, y = alternating()
+    found = metrics.extrinsic_score(X, y, GaussianMixture(6, covariance_type="EII", random_state=0))
+    assert [way.name for way in found.ways] == [
+        "plain", "cluster id", "responsibilities", "model per cluster", "outliers removed",
+    ]  # fmt: skip
+    assert found["responsibilities"].score > 0.95
+    assert found["responsibilities"].helps is True
+
+
+def test_responsibilities_are_columns_by_hand() -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(120, 2)), np.arange(120) % 2
+    model, classifier = GaussianMixture(2, random_state=0), LogisticRegression()
+    found = metrics.extrinsic_score(X, y, model, classifier=classifier, ways=("responsibilities",), cv=3)
+    scores = []
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(X, y):
+        shares = clone(model).fit(X[train])
+        columns = [np.hstack([rows, shares.predict_proba(rows)]) for rows in (X[train], X[test])]
+        scores.append(classifier.fit(columns[0], y[train]).score(columns[1], y[test]))
+    assert found["responsibilities"].scores == pytest.approx(scores)
+
+
+def test_rows_of_little_density_are_outliers_where_there_are_no_distances() -> None:
+    rng = np.random.default_rng(1)
+    X = np.r_[rng.normal(-2, 1, (100, 1)), rng.normal(2, 1, (100, 1)), rng.normal(300, 40, (10, 1))]
+    y = np.r_[np.zeros(100), np.ones(100), np.zeros(10)].astype(int)
+    found = metrics.extrinsic_score(
+        X, y, StudentMixture(1, random_state=0), ways=("outliers removed",), outliers=0.06
+    )
+    assert found["outliers removed"].score > found["plain"].score + 0.1
+
+
+def test_any_model_that_predicts_will_do() -> None:
+    X, y = alternating(120)
+    found = metrics.extrinsic_score(X, y, KDTreeClustering(6))
+    assert {"plain", "cluster id", "model per cluster"} <= {way.name for way in found.ways}
+    with pytest.raises(ParameterError, match=r"KDTreeClustering has no .*cluster id.* possible"):
+        metrics.extrinsic_score(X, y, KDTreeClustering(6), ways=("responsibilities",))

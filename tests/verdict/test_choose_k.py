@@ -47,15 +47,29 @@ def test_every_criterion_is_in_the_table_with_its_choice(three):
         "scatter_ratio",
         "mdl",
     }
-    assert likelihoods | distances | {"stability"} <= set(frame.column_names)
+    perturbed = {"stability", "r", "noise_stability", "noise_r", "r_rand"}
+    assert likelihoods | distances | perturbed <= set(frame.column_names)
     for name in ("bic", "icl", "gap", "silhouette", "stability"):
         assert three.picks[name] == 3
+
+
+def test_stability_is_told_with_what_chance_would_give(three):
+    for row in three.table:
+        if row["k"] == 1:
+            assert row["r_rand"] is None  # one group always agrees with itself
+            continue
+        assert row["r_rand"] == pytest.approx((row["k"] - 1) / row["k"])
+        for name, r in (("stability", "r"), ("noise_stability", "noise_r")):
+            assert 0 <= row[r] <= 1
+            assert row[name] == pytest.approx(1 - row[r] / row["r_rand"])
+    assert three.table.column("noise_r")[3] == 0  # far groups: noise moves no row to another
+    assert three.picks["noise_stability"] == 3
 
 
 def test_the_figure_shows_every_criterion_and_the_verdict(three):
     figure = three.plot()
     names = {trace.name for trace in figure.data}
-    assert {"bic", "icl", "gap", "stability", "silhouette"} <= names
+    assert {"bic", "icl", "gap", "stability", "noise_stability", "silhouette"} <= names
     assert "3 groups" in figure.layout.title.text
 
 

@@ -41,12 +41,12 @@ class Block:
     (Read-only is also a type to the compiler: one kind of array in, one compiled kernel.)
     """
 
-    rows: Matrix  # (n, d) float32 or float64; NaN is a missing cell
+    rows: Matrix  # (n, d) float32 or float64; NaN is a missing cell. Of a sparse table CSR (``data.sparse``)
     weights: Vector  # (n,) float64, 0 or more
     start: int  # global number of the first row
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return int(self.rows.shape[0])
 
 
 def block_of(rows: Matrix, weights: Vector | None = None, start: int = 0) -> Block:
@@ -54,8 +54,15 @@ def block_of(rows: Matrix, weights: Vector | None = None, start: int = 0) -> Blo
     if rows.dtype not in (np.float32, np.float64):
         rows = rows.astype(np.float64)
     if weights is None:
-        weights = unit_weights(len(rows))
+        weights = unit_weights(rows.shape[0])
+    if is_sparse(rows):
+        return Block(rows, frozen(np.asarray(weights, np.float64)), start)
     return Block(frozen(rows), frozen(np.asarray(weights, np.float64)), start)
+
+
+def is_sparse(rows: Any) -> bool:
+    """Whether rows are a SciPy CSR matrix, of which only cells that are not 0 are stored."""
+    return hasattr(rows, "indptr")
 
 
 _ONES = np.ones(MOST_ROWS)

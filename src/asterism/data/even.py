@@ -24,7 +24,7 @@ def in_even_blocks(source: Source) -> Source:
     [(13, 8192), (16, 6272)]
     """
     n = source.n_blocks
-    if n < 3:
+    if n < 3 or source.sparse:
         return source
     count = 1 << round(math.log2(n))
     rows = -(-source.n_rows // (count * RUN)) * RUN

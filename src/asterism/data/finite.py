@@ -6,11 +6,11 @@ Looking for them costs one sum per block; only a block that holds one is searche
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
-from asterism.data.block import Block
+from asterism.data.block import Block, is_sparse
 from asterism.data.source import Source
 from asterism.errors import DataError
 
@@ -45,6 +45,9 @@ def require_finite(block: Block, names: Sequence[str], *, missing_ok: bool = Fal
     asterism.errors.DataError: row 1, column 'b': the value is infinite (inf). Replace it ...
     """
     rows = block.rows
+    if is_sparse(rows):
+        _require_finite_stored(block, names)
+        return
     with np.errstate(over="ignore", invalid="ignore"):
         total = rows.sum()
     if np.isfinite(total):  # a sum of finite cells may overflow, never the other way round
@@ -56,6 +59,26 @@ def require_finite(block: Block, names: Sequence[str], *, missing_ok: bool = Fal
     i, j = divmod(int(bad.argmax()), rows.shape[1])
     error = missing_cell if np.isnan(rows[i, j]) else infinite_cell
     raise error(names, block.start + i, j)
+
+
+def _require_finite_stored(block: Block, names: Sequence[str]) -> None:
+    """The same of sparse rows, of which no cell can be missing."""
+    rows: Any = block.rows
+    bad = np.flatnonzero(~np.isfinite(rows.data))
+    row = np.searchsorted(rows.indptr, bad, side="right") - 1
+    counts = block.weights[row] > 0
+    if not counts.any():
+        return
+    at = int(counts.argmax())
+    value, column = rows.data[bad[at]], int(rows.indices[bad[at]])
+    if np.isinf(value):
+        raise infinite_cell(names, block.start + int(row[at]), column)
+    raise DataError(
+        "the value is missing (NaN), and in a sparse table no cell can be.",
+        "Put a number there, or give the row the weight 0.",
+        row=block.start + int(row[at]),
+        column=names[column],
+    )
 
 
 def raise_for_bad_cell(source: Source) -> NoReturn:

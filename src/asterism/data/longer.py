@@ -23,6 +23,8 @@ def in_longer_blocks(source: Source, fewest: int = FEWEST) -> Source:
     >>> source.block_rows, in_longer_blocks(source).block_rows
     (2048, 8192)
     """
+    if source.sparse:
+        return source
     rows = source.block_rows
     most = min(MOST_BYTES // (8 * source.n_columns), MOST_ROWS, source.n_rows // fewest)
     while 2 * rows <= most:

@@ -40,6 +40,7 @@ class Source(ABC):
     ignored: tuple[Column, ...] = ()  # columns of the table that are not used, each with its reason
     notes: tuple[str, ...] = ()  # what the user should know of how the table was read
     origin: Source | None = None  # the table that these rows were copied from: it knows their places
+    sparse: bool = False  # whether rows of blocks are CSR (``data.sparse``)
 
     @abstractmethod
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
@@ -58,6 +59,11 @@ class Source(ABC):
     def n_columns(self) -> int:
         """Number of columns."""
         return len(self.columns)
+
+    @property
+    def cells_a_row(self) -> int:
+        """Numbers that a row takes in memory."""
+        return self.n_columns
 
     @property
     def block_rows(self) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism.data.block import is_sparse
 from asterism.data.source import Source
 from asterism.data.whole import write_whole
 from asterism.errors import ModelFileError
@@ -87,7 +88,9 @@ def _identity(method: Method[Any], source: Source, starts: Sequence[Any]) -> Ite
     yield f"{method!r} {source.n_rows} {source.names} {source.dtype}".encode()
     for number in sorted({0, source.n_blocks - 1}):
         for block in source.blocks(number, number + 1):
-            yield block.rows.tobytes()
+            rows: Any = block.rows
+            for array in (rows.data, rows.indices, rows.indptr) if is_sparse(rows) else (rows,):
+                yield array.tobytes()
             yield block.weights.tobytes()
     for model in starts:
         for name, array in sorted(method.pack(model).items()):

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_random_state, validate_data
 from asterism.data.block import Vector
 from asterism.data.columns import Column, numbered_columns
 from asterism.data.source import ArraySource, Piece, Source, checked_weights
+from asterism.data.sparse import SparseSource
 from asterism.errors import DataError
 
 FLOATS = [np.float64, np.float32]
@@ -38,9 +39,12 @@ class Taxonomy:
     structure: Literal["flat", "hierarchical"]  # groups side by side, or groups within groups
 
 
-def as_source(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool, **checks: Any) -> Source:
+def as_source(
+    estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool, sparse: bool = False, **checks: Any
+) -> Source:
     """Rows ``X`` as a source: a ``Source``, a path or glob, a data frame, or anything like an (n, d) array.
 
+    ``sparse``: whether a SciPy sparse matrix will do as well; its blocks have rows in CSR.
     ``reset=True`` (fit) sets ``n_features_in_`` and ``feature_names_in_``, ``reset=False`` checks them.
     ``checks`` go to ``sklearn.utils.check_array``, for instance ``ensure_min_samples=2``.
 
@@ -56,7 +60,15 @@ def as_source(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool,
         X = read(X)
     if isinstance(X, Source):
         _check_columns(estimator, X, reset=reset)
+        if X.sparse and not sparse:
+            raise DataError(
+                f"{type(estimator).__name__} takes no sparse tables.", "Give rows that are not sparse."
+            )
+        if isinstance(X, SparseSource):
+            return X if sample_weight is None else X.weighted(sample_weight)
         return X if sample_weight is None else WeightedSource(X, sample_weight)
+    if sparse and hasattr(X, "tocsr"):
+        return _sparse_source(estimator, X, sample_weight, reset=reset, **checks)
     if _needs_no_check(X, **checks):
         if reset:  # what follows takes as long as a tenth of a step of EM, or more
             _keep_columns(estimator, X.shape[1], None)
@@ -72,6 +84,15 @@ def as_source(estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool,
     names = getattr(estimator, "feature_names_in_", None)
     columns = None if names is None else tuple(Column(str(name)) for name in names)
     return ArraySource(array, sample_weight, columns)
+
+
+def _sparse_source(estimator: Any, X: Any, sample_weight: Any, *, reset: bool, **checks: Any) -> SparseSource:
+    checks = {"accept_sparse": "csr", "dtype": REALS, "ensure_all_finite": False, **checks}
+    try:
+        rows = validate_data(estimator, X, reset=reset, **checks)
+    except ValueError as bad:
+        raise DataError(str(bad)) from bad
+    return SparseSource(rows, sample_weight)
 
 
 def _needs_no_check(X: Any, ensure_min_samples: int = 1, **others: Any) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.utils import Tags
 
 from asterism.data.source import Piece, Source
+from asterism.data.sparse import SparseSource, cells_above
 from asterism.errors import DataError, ParameterError
 from asterism.estimators.base import as_source
 from asterism.estimators.mixture import Array, BaseMixture
@@ -90,7 +92,7 @@ class FamilyMixture(BaseMixture):
 
 
 class BernoulliMixture(FamilyMixture):
-    """Columns of 0 and 1, independent given the component.
+    """Columns of 0 and 1, independent given the component. SciPy sparse matrices stay sparse.
 
     Parameters
     ----------
@@ -144,12 +146,22 @@ class BernoulliMixture(FamilyMixture):
         )
         self.binarize = binarize
 
+    _sparse = True
+
     def _rows(self, X: Any, *, reset: bool) -> Any:
         if self.binarize is None:
             return X
         if not isinstance(self.binarize, int | float | np.number):
             raise ParameterError(f"binarize is {self.binarize!r}.", "Give a number, or None.")
-        return BinarySource(as_source(self, X, reset=reset), float(self.binarize))
+        source = as_source(self, X, reset=reset, sparse=True)
+        if isinstance(source, SparseSource) and self.binarize >= 0:
+            return source.rewritten(partial(cells_above, float(self.binarize)))
+        if source.sparse:
+            raise ParameterError(
+                f"binarize is {self.binarize!r}, and X is sparse: all cells that are not stored would be 1.",
+                "Give 0 or more.",
+            )
+        return BinarySource(source, float(self.binarize))
 
     def _family(self) -> Family:
         return BernoulliFamily(self.prior)
@@ -180,6 +192,8 @@ class BinarySource(Source):
 class MultinomialMixture(FamilyMixture):
     """Rows of counts that share out a total: words of texts, purchases of customers. Totals are not modelled.
 
+    SciPy sparse matrices stay sparse.
+
     Parameters
     ----------
     as in ``FamilyMixture``
@@ -198,6 +212,8 @@ class MultinomialMixture(FamilyMixture):
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
     True
     """
+
+    _sparse = True
 
     def _family(self) -> Family:
         return MultinomialFamily(self.prior)

@@ -56,7 +56,8 @@ class GaussianMixture(BaseMixture):
     means_ : (n_components, d)
     covariances_, precisions_, precisions_cholesky_ : (n_components, d, d); (d, d) tied; (n_components, d) diag;
         (n_components,) spherical
-    lower_bound_ : mean log-likelihood of the rows, with the prior's share
+    lower_bound_ : mean log-likelihood of the rows, with the prior's share; for hard assignment the classification
+        likelihood, and ``history_`` likewise
     labels_, n_parameters_, history_, n_iter_, converged_, n_features_in_, feature_names_in_
 
     Notes
@@ -72,6 +73,8 @@ class GaussianMixture(BaseMixture):
     >>> sorted(gm.means_.round(6).tolist())
     [[1.0, 2.0], [10.0, 2.0]]
     """
+
+    _freezable = ("weights", "means", "covariances")
 
     def __init__(
         self,
@@ -124,7 +127,7 @@ class GaussianMixture(BaseMixture):
             raise ParameterError(f"reg_covar is {added!r}.", "Give 'auto', or a variance, 0 or more.")
         if not (self.prior is None or self.prior == "conjugate"):
             raise ParameterError(f"prior is {self.prior!r}.", "Give None or 'conjugate'.")
-        names = frozenset(self.frozen) & {"means", "covariances"}
+        names = self._frozen() & {"means", "covariances"}
         family = GaussianFamily(self.covariance_type, added, self.prior, names)
         return WithNoise(family) if self.noise_component else family
 

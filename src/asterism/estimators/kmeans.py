@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from asterism.errors import ParameterError
 from asterism.estimators.base import Taxonomy, as_source, seed_of
 from asterism.methods.kmeans import distances_to, fit_kmeans, inertia_of, nearest
+
+
+class Factors(NamedTuple):
+    """k-means as a factorisation X ~ U Z."""
+
+    U: Any  # (n, k) sparse, one 1 in each row: the group of the row
+    Z: NDArray[np.float64]  # (k, d) the centres
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -37,6 +45,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     labels_ : (n,) int32, those of the returned centres
     inertia_ : float, sum of w ||x - c||^2 over observed cells
     history_ : list of the objective before every step, then at the end
+    factors_ : U (n, n_clusters), sparse, one 1 a row, and Z (n_clusters, d), the centres: ||X - U Z||^2 = inertia_
     n_iter_, converged_, n_features_in_, feature_names_in_
 
     Notes
@@ -78,7 +87,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002  scikit-learn's signature
         """Find the centres of the rows ``X``: an array, a frame, a path or a Source."""
-        source = as_source(self, X, sample_weight, reset=True)
+        source = as_source(self, X, sample_weight, reset=True, sparse=True)
         fit = fit_kmeans(
             source,
             self.n_clusters,
@@ -104,7 +113,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def predict(self, X: Any) -> NDArray[np.int32]:
         """(n,) the nearest centre of every row."""
         check_is_fitted(self)
-        return nearest(self._model, as_source(self, X, reset=False))
+        return nearest(self._model, as_source(self, X, reset=False, sparse=True))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.int32]:
         """``fit(X).labels_``, which equals ``fit(X).predict(X)``."""
@@ -113,16 +122,25 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def transform(self, X: Any) -> NDArray[Any]:
         """(n, n_clusters) distances to the centres, over observed cells."""
         check_is_fitted(self)
-        return distances_to(self._model, as_source(self, X, reset=False))
+        return distances_to(self._model, as_source(self, X, reset=False, sparse=True))
+
+    @property
+    def factors_(self) -> Factors:
+        """U (n, k), sparse, and Z (k, d) with ||X - U Z||^2 = ``inertia_`` (row i times the root of its weight)."""
+        check_is_fitted(self)
+        n, k = len(self.labels_), len(self.cluster_centers_)
+        ones = csr_array((np.ones(n), self.labels_, np.arange(n + 1)), shape=(n, k))
+        return Factors(ones, self.cluster_centers_)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002  scikit-learn's signature
         """Minus the objective of these centres on ``X``."""
         check_is_fitted(self)
-        return -inertia_of(self._model, as_source(self, X, sample_weight, reset=False))
+        return -inertia_of(self._model, as_source(self, X, sample_weight, reset=False, sparse=True))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

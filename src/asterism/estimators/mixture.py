@@ -17,7 +17,7 @@ from asterism.errors import ParameterError
 from asterism.estimators.base import Taxonomy, as_source, seed_of
 from asterism.families.base import Family
 from asterism.methods import posterior
-from asterism.methods.mixture import MixtureFit, Settings, Start, fit_mixture
+from asterism.methods.mixture import MixtureFit, Settings, Start, check_frozen, fit_mixture
 
 Array = NDArray[np.float64]
 
@@ -60,6 +60,8 @@ class BaseMixture(DensityMixin, BaseEstimator):
     acceleration: Any
     random_state: Any
     verbose: int
+    _freezable: tuple[str, ...] = ("weights",)
+    _sparse = False  # whether SciPy sparse matrices will do
 
     def _family(self) -> Family:
         raise NotImplementedError
@@ -75,7 +77,8 @@ class BaseMixture(DensityMixin, BaseEstimator):
         """The rows that were given, by the one way all methods take: a fitted estimator's, but for ``reset``."""
         if not reset:
             check_is_fitted(self)
-        return as_source(self, self._rows(X, reset=reset), sample_weight, reset=reset, **checks)
+        rows = self._rows(X, reset=reset)
+        return as_source(self, rows, sample_weight, reset=reset, sparse=self._sparse, **checks)
 
     # --- fitting ---
 
@@ -90,16 +93,23 @@ class BaseMixture(DensityMixin, BaseEstimator):
     def _settings(self) -> Settings:
         if self.acceleration not in (None, "squarem"):
             raise ParameterError(f"acceleration is {self.acceleration!r}.", "Give None or 'squarem'.")
+        frozen = self._frozen()
         return Settings(
             assignment=self.assignment,
             tol=self.tol,
             stop=getattr(self, "stop", "likelihood"),
             max_iter=self.max_iter,
             n_init=self.n_init,
-            frozen=frozenset(self.frozen),
+            frozen=frozen & {"weights"},
             accelerated=self.acceleration == "squarem",
             seed=seed_of(self.random_state),
         )
+
+    def _frozen(self) -> frozenset[str]:
+        """What keeps its starting value; one name may stand by itself."""
+        names = (self.frozen,) if isinstance(self.frozen, str) else tuple(self.frozen)
+        check_frozen(names, self._freezable)
+        return frozenset(names)
 
     def _set(self, fit: MixtureFit) -> None:
         self._mixture = fit.mixture
@@ -189,6 +199,7 @@ class BaseMixture(DensityMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._sparse
         return tags
 
 
@@ -212,8 +223,11 @@ class Mixture(BaseMixture):
 
     Attributes
     ----------
-    weights_, params_, labels_, lower_bound_ (mean log-likelihood, with the prior's share), n_parameters_, history_,
-    n_iter_, converged_
+    weights_, params_, labels_, n_iter_, converged_
+    lower_bound_ : mean log-likelihood of the rows, with the prior's share; for hard assignment the classification
+        likelihood, sum w max_c log pi_c p(x | c) a row
+    history_ : list of the same before every step, then at the end; never falls but for stochastic assignment
+    n_parameters_ : free ones; what is frozen is not
 
     Examples
     --------

@@ -62,7 +62,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002  scikit-learn's signature
         """Find the components of ``X`` (n, d); a row of weight w counts as w rows."""
-        source = as_source(self, X, sample_weight, reset=True)
+        source = as_source(self, X, sample_weight, reset=True, sparse=True)
         seed = 0 if self.random_state is None else seed_of(self.random_state)
         model = fit_pca(source, self.n_components, seed=seed)
         self.components_ = model.directions
@@ -80,7 +80,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> NDArray[Any]:
         """Coordinates (n, m) of ``X`` (n, d) along the components."""
         check_is_fitted(self)
-        source = as_source(self, X, reset=False)
+        source = as_source(self, X, reset=False, sparse=True)
         return map_rows(source, partial(project, self._model, source.names, self.whiten))
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -97,7 +97,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def score_samples(self, X: Any) -> Vector:
         """Log-density (n,) of each row under the Gaussian of ``get_covariance``."""
         check_is_fitted(self)
-        source = as_source(self, X, reset=False)
+        source = as_source(self, X, reset=False, sparse=True)
         return map_rows(source, partial(log_density, self._model, source.names))
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002  scikit-learn's signature
@@ -122,5 +122,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

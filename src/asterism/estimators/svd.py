@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from asterism.data.source import Source, checked_weights
+from asterism.data.source import Source
+from asterism.engines.reduce import reduce, require_rows
 from asterism.errors import DataError
 from asterism.estimators.base import FLOATS, as_source, seed_of
-from asterism.methods.svd import coordinates, leading_factors, sparse_rows
+from asterism.methods.svd import Concepts, Factors, coordinates, full_svd, leading_factors, rows_in_memory
+from asterism.metrics.tables import source_of
+from asterism.stats.moments import ColumnMoments
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Concepts:
-    """A table of users (rows) and items (columns) as a few concepts: A ~ users diag(strengths) items'."""
+def svd(X: Any, *, sample_weight: Any = None) -> Factors:
+    """All singular values and vectors of a table, which is not centred: rank, range, null space, closest matrices.
 
-    strengths: Array  # (m,) singular values
-    users: Array  # (n, m) how much each user is drawn to each concept
-    items: Array  # (d, m) how much each item is about each concept
+    ``X``              array, data frame, path, ``Source`` or sparse matrix, made dense: it must fit in memory
+    ``sample_weight``  (n,) row i counts as the root of its weight times the row
+
+    >>> from asterism import svd
+    >>> found = svd([[5.0, 4, 0], [4, 5, 0], [0, 0, 3], [0, 0, 0]])
+    >>> found.values.round(6).tolist(), found.rank, found.null.shape
+    ([9.0, 3.0, 1.0], 3, (3, 0))
+    >>> near = found.closest(1)  # of rank 1; it is away by the next singular value
+    >>> round(near.spectral, 6), found.concepts(2).items.shape
+    (3.0, (3, 2))
+    """
+    source = source_of(X, sample_weight)
+    require_rows(source)
+    return full_svd(rows_in_memory(source))
 
 
 class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -83,7 +95,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         z_here = np.where(w[:, None] > 0, z, 0.0)
         mean = w @ z_here / w.sum()
         self.explained_variance_ = w @ (z_here - mean) ** 2 / w.sum()
-        self.explained_variance_ratio_ = self.explained_variance_ / _total_variance(X, source, w)
+        total = float(reduce(source, ColumnMoments.of).variance.sum())
+        self.explained_variance_ratio_ = self.explained_variance_ / (total or 1.0)
         return z
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -110,16 +123,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return Concepts(s, users, self.components_.T)
 
     def _source(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
-        if not hasattr(X, "tocsr"):
-            return as_source(self, X, sample_weight, reset=reset)
-        try:
-            rows = validate_data(
-                self, X, reset=reset, accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False
-            )
-        except ValueError as bad:
-            raise DataError(str(bad)) from bad
-        weights = None if sample_weight is None else checked_weights(sample_weight, rows.shape[0])
-        return sparse_rows(rows, weights)
+        return as_source(self, X, sample_weight, reset=reset, sparse=True)
 
     @property
     def _n_features_out(self) -> int:
@@ -130,15 +134,3 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _total_variance(X: Any, source: Source, w: Array) -> float:
-    from asterism.engines.reduce import reduce
-    from asterism.stats.moments import ColumnMoments
-
-    if not hasattr(X, "tocsr"):
-        return float(reduce(source, ColumnMoments.of).variance.sum()) or 1.0
-    rows = X.tocsr()
-    mean = np.asarray(w @ rows).ravel() / w.sum()
-    square = np.asarray(w @ rows.multiply(rows)).ravel() / w.sum()
-    return float((square - mean**2).sum()) or 1.0

@@ -13,9 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.block import Block
+from asterism.data.block import Block, is_sparse
 from asterism.families.base import Facts
-from asterism.families.cells import BINARY, Adding, Array, filled, known_cells, log_of, ratio, strength
+from asterism.families.cells import (
+    BINARY,
+    IMPOSSIBLE,
+    Adding,
+    Array,
+    filled,
+    known_cells,
+    log_of,
+    ratio,
+    strength,
+)
 from asterism.stats.counts import CellTotals
 
 
@@ -56,6 +66,8 @@ class BernoulliFamily(Adding):
         """(n, k) over known cells. Two products, for in one the logarithms of impossible cells would cancel."""
         x, known = known_cells(block, BINARY, self.names)
         p = params.probabilities
+        if is_sparse(x):
+            return _of_stored(p, x)
         zeros = 1.0 - x if known is None else known - x
         return np.asarray(x @ log_of(p).T + zeros @ log_of(1.0 - p).T)
 
@@ -97,3 +109,19 @@ class BernoulliFamily(Adding):
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> Chances:
         """From a file."""
         return Chances(np.asarray(arrays["probabilities"], np.float64))
+
+
+def _of_stored(p: Array, x: Any) -> Array:
+    """(n, k) of sparse rows, in time for their ones alone:
+
+        log p(x | c) = sum_j log(1 - p_cj) + sum over ones (log p_cj - log(1 - p_cj))
+
+    Columns in which a component is sure of a 1 (p = 1) are counted: how many zeros a row has among them. Their
+    logarithms would cancel.
+    """
+    sure = (p >= 1.0).astype(np.float64)
+    zero = np.where(sure > 0, 0.0, log_of(1.0 - p))
+    scores = x @ (log_of(p) - zero).T + zero.sum(axis=1)
+    if sure.any():
+        scores += np.log(IMPOSSIBLE) * (sure.sum(axis=1) - x @ sure.T)
+    return np.asarray(scores)

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, is_sparse
+from asterism.data.sparse import row_numbers
 from asterism.errors import DataError, ParameterError
 
 Array = NDArray[np.float64]
@@ -54,8 +56,11 @@ BINARY = Domain(_binary, "not 0 or 1.", "Write 0 and 1, and NaN where the value 
 def known_cells(block: Block, domain: Domain, names: tuple[str, ...]) -> tuple[Array, Array | None]:
     """Rows (n, d) with 0 in unknown cells, and 0/1 (n, d) where cells are known; None where all are.
 
-    A cell outside the domain is a ``DataError``, in a row of weight 0 it is merely unknown.
+    A cell outside the domain is a ``DataError``, in a row of weight 0 it is merely unknown. Of a sparse block every
+    cell is known, and the rows stay CSR; those of weight 0 become empty.
     """
+    if is_sparse(block.rows):
+        return _stored_cells(block, domain, names), None
     x = np.asarray(block.rows, np.float64)
     with np.errstate(invalid="ignore"):
         holds = domain.holds(x)
@@ -65,6 +70,28 @@ def known_cells(block: Block, domain: Domain, names: tuple[str, ...]) -> tuple[A
     if wrong.any():
         raise bad_cell(block, int(wrong.argmax()), domain.what, domain.remedy, names)
     return np.where(holds, x, 0.0), holds.astype(np.float64)
+
+
+def _stored_cells(block: Block, domain: Domain, names: tuple[str, ...]) -> Any:
+    """(n, d) CSR in float64; cells that are not stored are 0, which is in every domain."""
+    x: Any = block.rows.astype(np.float64, copy=False)
+    holds = domain.holds(x.data)
+    if holds.all():
+        return x
+    row = row_numbers(x)
+    wrong = ~holds & (block.weights[row] > 0)
+    if wrong.any():
+        negative = wrong & (x.data < 0)
+        at = int((negative if negative.any() else wrong).argmax())
+        why = "Negative values in data: " if negative.any() else ""
+        column = names[x.indices[at]] if names else f"x{x.indices[at]}"
+        raise DataError(
+            f"{why}the value {x.data[at]:g} is {domain.what}",
+            domain.remedy,
+            row=block.start + int(row[at]),
+            column=column,
+        )
+    return csr_array((np.where(holds, x.data, 0.0), x.indices, x.indptr), x.shape)
 
 
 def bad_cell(block: Block, place: int, what: str, remedy: str, names: tuple[str, ...]) -> DataError:

@@ -267,9 +267,10 @@ class GaussianFamily:
         return 0.0 if prior is None else log_prior(prior, params.covariances, params.means)
 
     def n_parameters(self, k: int) -> int:
-        """Means, and what the structure leaves free of the covariances."""
+        """Means, and what the structure leaves free of the covariances; less what is frozen."""
         d = len(self.reference)
-        return k * d + n_variance_parameters(self.structure, k, d)
+        means = 0 if "means" in self.frozen else k * d
+        return means + (0 if "covariances" in self.frozen else n_variance_parameters(self.structure, k, d))
 
     # --- collapse and acceleration ---
 

@@ -21,9 +21,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.special import gammaln
 
-from asterism.data.block import Block, Matrix
+from asterism.data.block import Block, Matrix, is_sparse
+from asterism.data.sparse import row_sums
 from asterism.families.base import Facts
 from asterism.families.cells import COUNTS, Adding, Array, filled, known_cells, log_of, ratio, strength
 from asterism.stats.counts import CellTotals
@@ -64,8 +66,10 @@ class MultinomialFamily(Adding):
         """All shares but one."""
         return k * (len(self.names) - 1)
 
-    def compared(self, rows: Matrix) -> Array:
+    def compared(self, rows: Matrix) -> Any:
         """Roots of shares: long and short texts on one subject are near each other (Hellinger's distance)."""
+        if is_sparse(rows):
+            return _roots_of_shares(rows)
         counts = np.maximum(rows.astype(np.float64), 0.0)
         total = np.nansum(counts, axis=1, keepdims=True)
         return np.sqrt(counts / np.where(total > 0, total, 1.0))
@@ -76,7 +80,7 @@ class MultinomialFamily(Adding):
         """(n, k) given the total of the known cells."""
         x, known = known_cells(block, COUNTS, self.names)
         m = x.sum(axis=1)[:, None]
-        arrangements = gammaln(m + 1.0) - gammaln(x + 1.0).sum(axis=1)[:, None]
+        arrangements = gammaln(m + 1.0) - _log_factorials(x)[:, None]
         scores = arrangements + x @ log_of(params.probabilities).T
         return np.asarray(scores if known is None else scores - m * log_of(known @ params.probabilities.T))
 
@@ -129,6 +133,20 @@ class MultinomialFamily(Adding):
     def unpack(self, arrays: Mapping[str, NDArray[Any]]) -> CountShares:
         """From a file."""
         return CountShares(np.asarray(arrays["probabilities"], np.float64))
+
+
+def _roots_of_shares(rows: Any) -> Any:
+    """The same of sparse rows, CSR."""
+    total = np.repeat(row_sums(rows, rows.data), np.diff(rows.indptr))
+    shares = np.divide(np.maximum(rows.data, 0.0), total, out=np.zeros(len(total)), where=total > 0)
+    return csr_array((np.sqrt(shares), rows.indices, rows.indptr), rows.shape)
+
+
+def _log_factorials(x: Any) -> Array:
+    """(n,) sum_j log x_j!; log 0! is 0, so of sparse rows the stored cells are enough."""
+    if not is_sparse(x):
+        return np.asarray(gammaln(x + 1.0).sum(axis=1))
+    return row_sums(x, gammaln(x.data + 1.0))
 
 
 def _rates(x: Array, known: Array, p: Array, mass: Array) -> Array:

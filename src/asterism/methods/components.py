@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, is_sparse
 from asterism.data.finite import require_finite
+from asterism.data.sparse import squared_lengths
 from asterism.errors import ParameterError, WeightError
 
 EPS = float(np.finfo(np.float64).eps)
@@ -144,7 +145,10 @@ def project(model: Components, names: tuple[str, ...], whiten: bool, block: Bloc
     Whitened coordinates have variance 1, and are 0 along directions in which nothing varied.
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        z = (block.rows - model.mean) @ model.directions.T
+        if is_sparse(block.rows):  # centred after the product: rows stay sparse
+            z = block.rows @ model.directions.T - model.directions @ model.mean
+        else:
+            z = (block.rows - model.mean) @ model.directions.T
     if not np.isfinite(z).all():
         require_finite(block, names)
     if whiten:
@@ -169,10 +173,13 @@ def log_density(model: Components, names: tuple[str, ...], block: Block) -> Vect
     require_finite(block, names)
     varying = model.variances > 0
     variances, directions = model.variances[varying], model.directions[varying]
-    y = block.rows - model.mean
-    z = y @ directions.T
-    y -= z @ directions
-    outside = (y * y).sum(axis=1)
+    if is_sparse(block.rows):
+        z, outside = _sparse_parts(model, directions, block)
+    else:
+        y = block.rows - model.mean
+        z = y @ directions.T
+        y -= z @ directions
+        outside = (y * y).sum(axis=1)
     distance = (z * z / variances).sum(axis=1)
     volume = float(np.log(2 * np.pi * variances).sum())
     left_out = len(model.mean) - len(model.eigenvalues)
@@ -183,6 +190,17 @@ def log_density(model: Components, names: tuple[str, ...], block: Block) -> Vect
         rounding = 1e-16 * (model.total / model.freedom + model.mean @ model.mean)
         distance[outside > rounding] = np.inf
     return np.asarray(-0.5 * (volume + distance), np.float64)
+
+
+def _sparse_parts(
+    model: Components, directions: NDArray[np.float64], block: Block
+) -> tuple[NDArray[np.float64], Vector]:
+    """(n, m) coordinates of sparse rows, and (n,) |x - mean|^2 - |z|^2, what lies outside the directions."""
+    x, mean = block.rows, model.mean
+    z = np.asarray(x @ directions.T - directions @ mean)
+    square = squared_lengths(x) - 2.0 * (x @ mean) + mean @ mean
+    outside = square - (z * z).sum(axis=1)
+    return z, np.where(outside > len(mean) * EPS * square, outside, 0.0)
 
 
 def precision(model: Components) -> NDArray[np.float64]:

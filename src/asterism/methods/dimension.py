@@ -4,8 +4,8 @@
                    directions. Chance is a table of normal noise of the same size, whose scatter matrix is drawn
                    itself (Bartlett: a triangle of chi and normal numbers), so a million rows cost no more than ten
 ``concentration``  pairwise distances of d independent standard columns have a squared length per column of mean 2
-                   and variance 8/d (a Gamma of shape d/2). Turned round: 2 mean^2 / variance of squared distances is
-                   the number of independent columns that would concentrate as much
+                   and variance 8/d (a Gamma of shape d/2 and scale 4/d). Turned round: 2 mean^2 / variance of squared
+                   distances is the number of independent columns that would concentrate as much
 ``neighbours``     in d dimensions the ratio r of the distances to the second and the first neighbour has
                    P(ratio > r) = r^-d: d = (n - 1) / sum log r. Curved surfaces count by their own dimension
 
@@ -51,11 +51,18 @@ class Dimensions:
     chance: Vector  # (d,) their 95 % points in tables of noise
     parallel: int  # leading eigenvalues above chance
     participation: float  # (sum l)^2 / sum l^2: what ``concentration`` would be if rows were normal
-    concentration: float  # 2 mean^2 / variance of squared distances
+    concentration: float  # 2 mean^2 / variance of squared distances: the effective dimension
+    distance_mean: float  # of squared distances over the number of columns; 2 for independent normal columns
+    distance_variance: float  # of the same; 8 / columns for independent normal columns
     spread: float  # standard deviation of distances over their mean: below 0.1 neighbours mean little
     expected_spread: float  # the same for independent normal columns
     neighbours: float  # of the two nearest neighbours; NaN where too few rows differ
     neighbours_error: float  # its standard error
+
+    @property
+    def expected_variance(self) -> float:
+        """8 / columns, what ``distance_variance`` is for independent normal columns."""
+        return 8.0 / self.columns
 
 
 @one_blas_thread()
@@ -69,6 +76,8 @@ def dimensions_of(source: Source, *, seed: int = 0) -> Dimensions:
     >>> found.parallel
     2
     """
+    if source.sparse:
+        raise DataError("The dimension of a sparse table is not known.", "Give rows that are not sparse.")
     moments: Moments = reduce(source, Moments.of)
     if not np.isfinite(moments.scatter).all():
         raise_for_bad_cell(source)
@@ -85,6 +94,7 @@ def dimensions_of(source: Source, *, seed: int = 0) -> Dimensions:
     rows = _sample(source, seed)[:, varies] / scale
     squares = _squared_distances(rows, seed)
     estimate, error = two_neighbours(rows)
+    mean, variance_of = float(squares.mean()), float(squares.var())
     distances = np.sqrt(squares)
     return Dimensions(
         d,
@@ -92,7 +102,9 @@ def dimensions_of(source: Source, *, seed: int = 0) -> Dimensions:
         chance,
         int(np.argmin(above)) if not above.all() else d,
         float(scree.sum() ** 2 / (scree @ scree)),
-        float(2 * squares.mean() ** 2 / squares.var()) if squares.var() > 0 else float("nan"),
+        2 * mean**2 / variance_of if variance_of > 0 else float("nan"),
+        mean / d,
+        variance_of / d**2,
         float(distances.std() / distances.mean()) if distances.mean() > 0 else 0.0,
         _normal_spread(d),
         estimate,

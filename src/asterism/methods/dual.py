@@ -151,7 +151,7 @@ def _in_dtype(table: ArraySource, weights: Vector, m: int, dtype: np.dtype[Any])
     if dtype == SINGLE and not (values[-1] > CLEAR * values[0] and total - values.sum() > CLEAR * total):
         return None
     loadings = map_rows(columns, partial(deviations.loadings, left))
-    values, directions = _decomposed(loadings[:, 1:])
+    values, directions = decomposed(loadings[:, 1:])
     most = limit(int(np.count_nonzero(weights)), weight, d)
     floor = (max(n, d) * EPS) ** 2
     return assembled(loadings[:, 0], directions, values, floor, m, total=total, weight=weight, most=most)
@@ -162,7 +162,7 @@ def _fair(around: float, total: float) -> bool:
     return SAFE < total < 1.0 / SAFE and around < 4.0 * total
 
 
-def _decomposed(loadings: NDArray[np.float64]) -> tuple[Vector, NDArray[np.float64]]:
+def decomposed(loadings: NDArray[np.float64]) -> tuple[Vector, NDArray[np.float64]]:
     """Squared singular values (m,) and right directions (m, d) of ``Y' U`` (d, m).
 
     Householder's QR keeps them orthonormal, however small some values are.

@@ -14,7 +14,7 @@ import numpy as np
 
 from asterism.data.block import Vector
 from asterism.data.even import in_even_blocks
-from asterism.data.finite import infinite_cell
+from asterism.data.finite import infinite_cell, raise_for_bad_cell
 from asterism.data.longer import in_longer_blocks
 from asterism.data.source import Source
 from asterism.engines.reduce import reduce
@@ -64,12 +64,16 @@ def survey(source: Source) -> tuple[Frame, ColumnMoments]:
         )
     exponent = np.frexp(widest)[1] if widest > 0 else 0
     scale = float(np.ldexp(1.0, -exponent))
+    if source.sparse:  # most cells are 0
+        return Frame(np.zeros(source.n_columns), 1.0, False, True), moments
     return Frame(_typical(source, moments), scale, moments.missing, _around_zero(moments)), moments
 
 
 def refuse_unusable(source: Source, moments: ColumnMoments) -> None:
     """Infinite cells and columns without any value have no mean."""
     if moments.infinite is not None:
+        if source.sparse:  # where a cell is not a number, either
+            raise_for_bad_cell(source)
         raise infinite_cell(source.names, *moments.infinite)
     for j in np.flatnonzero(moments.observed == 0):
         raise DataError(

@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism import _core
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, is_sparse
 from asterism.data.finite import require_finite
 from asterism.data.source import Source
 from asterism.engines.loop import Run, Status, iterate
 from asterism.engines.reduce import map_reduce, map_rows, reduce
 from asterism.errors import NotConvergedWarning, ParameterError
 from asterism.methods.frame import Frame, survey
-from asterism.methods.lloyd import Centers, labels_of, lloyd_for, relabel
-from asterism.methods.seeding import given_centers, seed_centers
+from asterism.methods.lloyd import Centers, labels_of, relabel
+from asterism.methods.seeding import given_centers, seed_centers, steps_for
+from asterism.methods.sparse_lloyd import squared_distances
 from asterism.stats.base import Joined
 from asterism.stats.moments import ColumnMoments
 
@@ -74,7 +75,7 @@ def fit_kmeans_path(
     frame, moments = survey(source)
     starts = {k: starting_centers(source, frame, moments, k, init, n_init, seed) for k in ks}
     everyone = [model for k in ks for model in starts[k]]
-    method = lloyd_for(frame, moments, tol)
+    method = steps_for(source, frame, moments, tol)
     runs = iterate(method, source, everyone, max_iter=max_iter)
     best = []
     for k in ks:
@@ -117,6 +118,10 @@ def _scattered(model: Centers, block: Block) -> Scatter:
 
 
 def _scatter_of(model: Centers, block: Block, labels: NDArray[np.int32]) -> Scatter:
+    if is_sparse(block.rows):
+        nearest = squared_distances(model, block.rows)[np.arange(len(block)), labels]
+        mass = np.bincount(labels, block.weights, len(model.offsets)).astype(np.float64)
+        return Scatter(float(block.weights @ np.where(block.weights > 0, nearest, 0.0)), mass)
     return Scatter(*_core.scatter(block.rows, block.weights, model.core, labels))
 
 
@@ -170,7 +175,8 @@ def nearest(model: Centers, source: Source) -> NDArray[np.int32]:
 
 def _nearest_of(model: Centers, masked: Centers, names: tuple[str, ...], block: Block) -> NDArray[np.int32]:
     require_finite(block, names, missing_ok=True)
-    return labels_of(masked if np.isnan(block.rows).any() else model, block)
+    incomplete = not is_sparse(block.rows) and np.isnan(block.rows).any()
+    return labels_of(masked if incomplete else model, block)
 
 
 def scatter_of(model: Centers, source: Source) -> Scatter:
@@ -195,7 +201,10 @@ def distances_to(model: Centers, source: Source) -> NDArray[Any]:
 
 def _distances_of(model: Centers, names: tuple[str, ...], block: Block) -> NDArray[Any]:
     require_finite(block, names, missing_ok=True)
-    squares = _core.squared_distances(block.rows, model.frame.reference, model.offsets)
+    if is_sparse(block.rows):
+        return np.sqrt(squared_distances(model, block.rows)).astype(block.rows.dtype, copy=False)
+    offsets = np.ascontiguousarray(model.offsets)
+    squares = _core.squared_distances(block.rows, model.frame.reference, offsets)
     return np.sqrt(squares, dtype=np.float64).astype(block.rows.dtype, copy=False)
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, is_sparse, present
 from asterism.data.finite import infinite_cell, raise_for_bad_cell
 from asterism.data.source import Source
 from asterism.engines.loop import iterate
@@ -225,6 +225,8 @@ class ScatterOperator:
 
     def visit(self, q: Array, block: Block) -> Image:
         """Of the rows of a block."""
+        if is_sparse(block.rows):
+            return self._visit_sparse(q, present(block))
         w = block.weights
         y = block.rows - self.mean
         if not w.all():
@@ -232,6 +234,12 @@ class ScatterOperator:
         z = y @ q
         z *= w[:, None]
         return Image(y.T @ z, w @ y)
+
+    def _visit_sparse(self, q: Array, block: Block) -> Image:
+        """The same, and the mean is never subtracted: y'q = x'q - mean'q, sum w y z = sum w x z - mean sum w z."""
+        w, x = block.weights, block.rows.astype(np.float64, copy=False)
+        z = w[:, None] * (x @ q - self.mean @ q)
+        return Image(x.T @ z - np.outer(self.mean, z.sum(axis=0)), x.T @ w - w.sum() * self.mean)
 
     def image(self, q: Array, statistic: Image) -> Array:
         """About the mean of all rows to the last digit."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism import _core
-from asterism.data.block import Block, Vector, block_of
+from asterism.data.block import Block, Vector, block_of, is_sparse
 from asterism.errors import TooFewRowsError
 from asterism.methods.frame import Frame
 from asterism.stats.groups import FarthestRows, Moves, grid_of
@@ -29,6 +29,7 @@ from asterism.stats.moments import ColumnMoments
 
 DIGITS = 1e-3  # J brought up to date is trusted until it has fallen so far
 WORTH_A_LEAD = 128  # measured: cells times centres; below, finding the nearest costs less than keeping a lead
+NOT_FAR = 2.0**-100  # of a row's squared length: a squared distance that is rounding
 REPAIRS = 4  # convention: empty groups that one step can put to use again
 
 
@@ -63,6 +64,12 @@ class Centers:
         frame = self.frame
         offsets = np.ascontiguousarray(self.offsets)
         return _core.Centers(frame.reference, offsets, frame.origin, frame.scale, frame.missing)
+
+    @cached_property
+    def by_column(self) -> tuple[NDArray[np.float64], Vector]:
+        """(d, k) the centres, a column each, and (k,) their squared lengths: what sparse rows are multiplied by."""
+        positions = self.positions
+        return np.ascontiguousarray(positions.T), np.einsum("kd,kd->k", positions, positions)
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickles: what was made from the fields is made again."""
@@ -194,6 +201,9 @@ def moved(before: Centers, after: Centers) -> float:
 
 def labels_of(model: Centers, block: Block) -> NDArray[np.int32]:
     """(n,) the nearest centre of every row of a block."""
+    if is_sparse(block.rows):
+        columns, squares = model.by_column
+        return np.asarray((squares - 2.0 * (block.rows @ columns)).argmin(axis=1), np.int32)
     labels: NDArray[np.int32] = _core.nearest(_certifiable(model, block), model.core)
     return labels
 
@@ -220,13 +230,17 @@ def _distinct_sites(far: FarthestRows, model: Centers, wanted: int) -> list[Vect
     """Offsets of up to ``wanted`` distinct far rows; missing cells are the reference's, a typical value."""
     offsets = far.values - model.frame.reference
     # A mean of equal rows may differ from them in its last bit: that is not far.
-    usable = far.values[far.distance > 2.0**-100 * np.nansum(offsets**2, axis=1)]
+    usable = far.values[far.distance > NOT_FAR * np.nansum(offsets**2, axis=1)]
+    sites = distinct_sites(usable, len(model.offsets), wanted) - model.frame.reference
+    return list(np.where(np.isnan(sites), 0.0, sites))
+
+
+def distinct_sites(usable: NDArray[np.float64], k: int, wanted: int) -> NDArray[np.float64]:
+    """Up to ``wanted`` distinct ones of far rows, in their order, for the empty groups of k."""
     if not len(usable):
-        k = len(model.offsets)
         raise TooFewRowsError(
             f"{k} groups were asked for, but the table has n_samples={k - wanted} distinct rows.",
             f"Ask for at most {k - wanted} groups.",
         )
     _, first = np.unique(usable, axis=0, return_index=True)
-    sites = usable[np.sort(first)[:wanted]] - model.frame.reference
-    return list(np.where(np.isnan(sites), 0.0, sites))
+    return usable[np.sort(first)[:wanted]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -28,6 +28,7 @@ from asterism.methods.noise import FIRST_SHARE, WithNoise, with_share, without_n
 from asterism.methods.posterior import Mixture, classify_rows
 from asterism.methods.repair import on_their_own, report
 from asterism.methods.search import Search, check_init
+from asterism.methods.sparse_starts import sparse_starts
 from asterism.methods.starts import expected_of, given_shares, model_of, nearest_of, one_hot
 from asterism.stats.base import Joined
 from asterism.stats.moments import ColumnMoments
@@ -44,7 +45,10 @@ class MixtureFit:
     log_likelihood: float  # sum w log p(x)
     log_prior: float
     total: float  # sum of weights
-    history: list[float]  # log-posterior a unit of weight before every step, then the last
+    history: list[
+        float
+    ]  # what was climbed, a unit of weight, before every step, then the last: the log-posterior,
+    # or for hard assignment the classification likelihood sum w max_c log pi_c p(x | c), with the prior
     n_iter: int
     status: Status
 
@@ -68,7 +72,7 @@ class Settings:
     stop: str = "likelihood"
     max_iter: int = 100
     n_init: int = 1
-    frozen: frozenset[str] = frozenset()
+    frozen: frozenset[str] = frozenset()  # "weights"; what else can be frozen is the family's affair
     accelerated: bool = False
     seed: int = 0
 
@@ -79,7 +83,15 @@ class Settings:
             raise ParameterError(f"assignment is {self.assignment!r}.", f"Give one of {ASSIGNMENTS}.")
         if self.stop not in ("likelihood", "parameters"):
             raise ParameterError(f"stop is {self.stop!r}.", "Give 'likelihood' or 'parameters'.")
+        check_frozen(self.frozen, ("weights",))
         return self
+
+
+def check_frozen(names: Iterable[str], known: Sequence[str]) -> None:
+    """A ``ParameterError`` for the first name of something that cannot be frozen."""
+    for name in names:
+        if name not in known:
+            raise ParameterError(f"frozen has {name!r}.", f"Give some of {', '.join(map(repr, known))}.")
 
 
 def fit_mixture(
@@ -92,7 +104,7 @@ def fit_mixture(
         family = family.prepared(facts_of(source, family, frame, moments))
         em = EM(
             family, settings.assignment, settings.tol, settings.stop,
-            settings.frozen & {"weights"}, settings.seed, settings.accelerated,
+            settings.frozen, settings.seed, settings.accelerated,
         )  # fmt: skip
         starts = _noisy_starts if isinstance(family, WithNoise) else _starts
         models = starts(em, source, frame, moments, k, settings, start or Start())
@@ -125,6 +137,9 @@ def _starts(
         if whole is not None:
             return [whole]
     check_init(start.init)
+    if source.sparse:
+        models = sparse_starts(em, source, k, start.init, settings.n_init, settings.seed)
+        return [_given(em, start, model) for model in models]
     search = Search.of(em, source, frame, moments, k, settings.seed)
     if start.centers is not None:
         sample = search.sample
@@ -179,11 +194,12 @@ def _reached(run: Run[MixtureModel]) -> float:
 def _finish(source: Source, em: EM, run: Run[MixtureModel], total: float) -> MixtureFit:
     """Labels and likelihood of the mixture that is returned, in one last pass."""
     model = run.model if run.model.best is None else run.model.best[1]
-    mixture = Mixture(em.family, model.weights, model.params)
+    mixture = Mixture(em.family, model.weights, model.params, "weights" in em.frozen)
     labels, found = map_reduce(source, partial(classify_rows, mixture))
     _warn_of(source, em, run, found.mass)
     prior = em.family.log_prior(model.params)
-    history = [-value / total for value in run.history] + [(found.log_likelihood + prior) / total]
+    climbed = found.classified if em.assignment == "hard" else found.log_likelihood
+    history = [-value / total for value in run.history] + [(climbed + prior) / total]
     return MixtureFit(mixture, labels, found.log_likelihood, prior, total, history, run.steps, run.status)
 
 

@@ -41,6 +41,7 @@ from asterism.methods.components import (
 )
 from asterism.methods.dual import in_memory, pca_dual
 from asterism.methods.krylov import pca_iterative
+from asterism.methods.sparse_pca import pca_sparse
 from asterism.stats.base import Joined
 from asterism.stats.moments import Moments
 
@@ -61,6 +62,8 @@ def fit_pca(source: Source, n_components: float | None = None, *, seed: int = 0)
     """
     n, d = source.n_rows, source.n_columns
     m = _whole(n_components, d)
+    if source.sparse:
+        return _kept(pca_sparse(source, m, seed), n_components)
     way = route(n, d, m)
     if way == "dual":
         if (table := in_memory(source)) is not None:

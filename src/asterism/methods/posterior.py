@@ -14,7 +14,7 @@ from asterism.data.block import Block, Vector
 from asterism.data.finite import require_finite
 from asterism.data.source import Source
 from asterism.engines.reduce import map_rows, reduce
-from asterism.errors import ParameterError
+from asterism.errors import DataError, ParameterError
 from asterism.families.assignment import assign, log_sum
 from asterism.families.base import Array, Classifying, Family
 from asterism.methods.em import pieces
@@ -27,6 +27,7 @@ class Mixture:
     family: Family
     weights: Vector  # (k,)
     params: Any
+    given_weights: bool = False  # whether proportions were given and kept: then they are no free parameters
 
     @property
     def k(self) -> int:
@@ -35,8 +36,8 @@ class Mixture:
 
     @property
     def n_parameters(self) -> int:
-        """Free parameters, proportions included."""
-        return self.family.n_parameters(self.k) + self.k - 1
+        """Free parameters, proportions included; what was frozen is not free."""
+        return self.family.n_parameters(self.k) + (0 if self.given_weights else self.k - 1)
 
     @cached_property
     def log_weights(self) -> Vector:
@@ -61,6 +62,11 @@ class RowTotals:
     log_likelihood: float  # sum w log p(x)
     surprise: float  # -sum w log max_c r_c: what ICL adds
     mass: Vector  # (k,) of the labels
+
+    @property
+    def classified(self) -> float:
+        """sum w max_c log pi_c p(x | c), the classification likelihood that hard assignment climbs."""
+        return self.log_likelihood - self.surprise
 
     def merge(self, other: RowTotals) -> RowTotals:
         """Sums add."""
@@ -118,6 +124,8 @@ def heights_of(mixture: Mixture, source: Source) -> Vector:
 
 def imputed(mixture: Mixture, source: Source) -> Array:
     """(n, d) the table with missing cells filled."""
+    if source.sparse:
+        raise DataError("No cell of a sparse table is missing.", "There is nothing to fill in.")
     return map_rows(source, partial(_by_piece, source.names, partial(_imputed, mixture)))
 
 

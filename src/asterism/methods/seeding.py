@@ -24,15 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism import _core
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, is_sparse
 from asterism.data.source import ArraySource, Source
+from asterism.data.sparse import SparseSource, distinct_rows, squared_lengths
 from asterism.engines.context import current, engine
-from asterism.engines.loop import iterate
+from asterism.engines.loop import Method, iterate
 from asterism.engines.reduce import reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import DataError, ParameterError, TooFewRowsError
 from asterism.methods.frame import Frame
 from asterism.methods.lloyd import Centers, lloyd_for
+from asterism.methods.sparse_lloyd import SparseLloyd
 from asterism.stats.moments import ColumnMoments
 from asterism.stats.sample import RowSample
 
@@ -62,10 +64,11 @@ def seed_centers(
 
 def _starts_in(sample: Sample, k: int, how: str, n_starts: int, rng: np.random.Generator) -> list[Centers]:
     """Starts drawn from a sample."""
-    if sample.whole and len(sample.y) < k:
+    found = len(sample.w)
+    if sample.whole and found < k:
         raise TooFewRowsError(
-            f"{k} groups were asked for, but the table has n_samples={len(sample.y)} distinct rows.",
-            f"Ask for at most {len(sample.y)} groups.",
+            f"{k} groups were asked for, but the table has n_samples={found} distinct rows.",
+            f"Ask for at most {found} groups.",
         )
     if how == "random":
         return [sample.centers(_random_rows(sample, k, rng)) for _ in range(n_starts)]
@@ -101,16 +104,24 @@ class Sample:
     """Distinct rows of a table with weights, in the frame's units, in an order of their own."""
 
     frame: Frame
-    y: NDArray[np.float64]  # (m, d) (x - reference) * scale, NaN = missing
+    y: Any  # (m, d) (x - reference) * scale, NaN = missing; CSR of a sparse table
     w: Vector  # (m,)
     whole: bool  # whether this is the whole table
 
-    def centers(self, y: NDArray[np.float64]) -> Centers:
+    def centers(self, y: Any) -> Centers:
         """Centres at these points of the frame."""
-        return Centers(self.frame, y / self.frame.scale)
+        return Centers(self.frame, (y.toarray() if is_sparse(y) else y) / self.frame.scale)
 
-    def filled(self) -> NDArray[np.float64]:
+    def source(self) -> Source:
+        """The sample as a table, in the table's own coordinates."""
+        if is_sparse(self.y):
+            return SparseSource(self.y, self.w)
+        return ArraySource(self.y / self.frame.scale + self.frame.reference, self.w)
+
+    def filled(self) -> Any:
         """(m, d) with missing cells replaced by column means: a centre needs every coordinate."""
+        if is_sparse(self.y):
+            return self.y
         seen = ~np.isnan(self.y)
         if seen.all():
             return self.y
@@ -131,9 +142,13 @@ def sample_rows(
 ) -> Sample:
     """Draw a sample for seeding k centres; ``even``: in proportion to weights alone."""
     d = source.n_columns
-    size = max(sample_size(k, d), at_least)
+    size = max(sample_size(k, source.cells_a_row), at_least)
     drawn = reduce(source, partial(_draw, frame, 0.0 if even else _far_share(frame, moments), size, seed))
     rows, weights = drawn.estimates()
+    if is_sparse(rows):
+        first, group = distinct_rows(rows)
+        mass = np.bincount(group, weights).astype(np.float64)
+        return Sample(frame, rows[first].astype(np.float64), mass, drawn.whole)
     rows = rows.astype(np.float64)
     # Rows as strings of bytes: the quickest total order on their values. They are taken from the columns' least
     # values, which know nothing of the order of rows, of weights or of an offset.
@@ -164,8 +179,11 @@ def _draw(frame: Frame, far_share: float, size: int, seed: int, block: Block) ->
     """Rate of a row: w (1 + far_share ||x - reference||^2)."""
     rate = block.weights
     if far_share:
-        origin = np.zeros((1, len(frame.reference)))
-        square = _core.squared_distances(block.rows, frame.reference, origin)[:, 0] * frame.scale**2
+        if is_sparse(block.rows):
+            square = squared_lengths(block.rows)
+        else:
+            origin = np.zeros((1, len(frame.reference)))
+            square = _core.squared_distances(block.rows, frame.reference, origin)[:, 0] * frame.scale**2
         square[block.weights == 0] = 0.0  # an absent row may hold anything, even infinity
         rate = block.weights * (1.0 + far_share * square)
     return RowSample.of(block, rate, size, seed)
@@ -174,7 +192,7 @@ def _draw(frame: Frame, far_share: float, size: int, seed: int, block: Block) ->
 # --- choosing rows ----------------------------------------------------------------------------------------------
 
 
-def _greedy(sample: Sample, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _greedy(sample: Sample, k: int, rng: np.random.Generator) -> Any:
     """Greedy k-means++: of 2 + log k rows drawn in proportion to w D^2, the one that lowers sum w D^2 most."""
     sites, w = sample.filled(), sample.w
     tries = 2 + int(np.log(k))
@@ -195,15 +213,19 @@ def _greedy(sample: Sample, k: int, rng: np.random.Generator) -> NDArray[np.floa
 class _Scorer:
     """Squared distances over observed cells from fixed rows to any points, by one matrix product."""
 
-    def __init__(self, y: NDArray[np.float64]) -> None:
+    def __init__(self, y: Any) -> None:
+        if is_sparse(y):
+            self.complete, self.rows, self.norms = True, y, squared_lengths(y)
+            return
         seen = ~np.isnan(y)
         self.complete = bool(seen.all())
         values = y if self.complete else np.where(seen, y, 0.0)
         self.rows = values if self.complete else np.hstack([values, seen])
         self.norms = np.einsum("ij,ij->i", values, values)
 
-    def squares(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def squares(self, points: Any) -> NDArray[np.float64]:
         """(m, p)."""
+        points = points.toarray() if is_sparse(points) else points
         if self.complete:
             product = self.rows @ (-2.0 * points.T) + (points**2).sum(axis=1)
         else:
@@ -221,7 +243,7 @@ def _pick(mass: Vector, share: Vector) -> NDArray[np.intp]:
     return np.minimum(at, len(mass) - 1)
 
 
-def _random_rows(sample: Sample, k: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _random_rows(sample: Sample, k: int, rng: np.random.Generator) -> Any:
     """k different rows; heavier rows more often (exponential ranks, as in ``stats.sample``)."""
     rank = rng.exponential(size=len(sample.w)) / sample.w
     rows = np.argsort(rank, kind="stable")[:k]
@@ -234,12 +256,18 @@ def _random_points(frame: Frame, moments: ColumnMoments, k: int, rng: np.random.
     return Centers(frame, low + rng.random((k, len(low))) * (moments.high - moments.low))
 
 
+def steps_for(source: Source, frame: Frame, moments: ColumnMoments, tol: float = 0.0) -> Method[Centers]:
+    """Lloyd's steps for a table; ``tol`` in units of the mean variance of its columns."""
+    if source.sparse:
+        return SparseLloyd(tol * float(moments.variance.mean()))
+    return lloyd_for(frame, moments, tol)
+
+
 def _polished(sample: Sample, tries: list[Centers]) -> list[Centers]:
     """Each try run by k-means on the sample, the best first."""
-    frame = sample.frame
-    source = ArraySource(sample.y / frame.scale + frame.reference, sample.w)
+    frame, source = sample.frame, sample.source()
     with engine(n_threads=current().n_threads):
-        method = lloyd_for(frame, reduce(source, ColumnMoments.of))
+        method = steps_for(source, frame, reduce(source, ColumnMoments.of))
         try:
             runs = iterate(method, source, tries, max_iter=POLISH_STEPS)
         except TooFewRowsError:

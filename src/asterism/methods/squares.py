@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from asterism.data.block import Block, Vector
-from asterism.data.columns import numbered_columns
-from asterism.data.source import Piece, Source
+from asterism.data.block import Block, Vector, present
+from asterism.data.source import Source
 from asterism.methods.components import EPS
 from asterism.methods.krylov import Krylov, leading_pairs
 
 Array = NDArray[np.float64]
 NARROW = 8  # columns of a block: a cache line of a row of Q
 NARROW_BLOCKS = 24  # of V beside the vectors wanted, before it restarts
-PART = 1 << 17  # stored numbers of a sparse table that are worked on at a time
 FLOOR = 16 * EPS
 
 
@@ -34,54 +30,21 @@ class Product:
         return Product(self.product + other.product)
 
 
-class SparseRows(Source):
-    """The rows of a SciPy CSR matrix, as numbers of rows: a visit finds its part by where the block starts."""
-
-    def __init__(self, matrix: Any) -> None:
-        self.n_rows = matrix.shape[0]
-        self.columns, self.dtype = numbered_columns(1), np.dtype(np.float64)
-        self._size = max(-(-self.n_rows * PART // max(matrix.nnz, 1)), 1)
-        self.parts = [matrix[a : a + self.block_rows] for a in range(0, self.n_rows, self.block_rows)]
-
-    @property
-    def block_rows(self) -> int:
-        """So many rows that a part holds about ``PART`` numbers; never a matter of threads."""
-        return int(min(self._size, self.n_rows))
-
-    def pieces(self, start: int, stop: int) -> Iterator[Piece]:
-        """Nothing but the right number of rows."""
-        for a in range(start, stop, self.block_rows):
-            yield np.zeros((min(self.block_rows, stop - a), 1)), None
-
-    def part_of(self, block: Block) -> Any:
-        """The rows of a block."""
-        return self.parts[block.start // self.block_rows]
-
-    def times(self, v: Array, block: Block) -> Array:
-        """A V of a block."""
-        return np.asarray(self.part_of(block) @ v)
-
-
 @dataclass(frozen=True)
 class SquaresOperator:
     """S = A'A; row i of A is times the root of its weight."""
 
-    source: Source
     tol: float  # |A'A v - s^2 v| / s^2
     d: int  # columns
     total: float  # the sum of all squares: it tells one table from another
 
     def visit(self, q: Array, block: Block) -> Product:
         """Of the rows of a block."""
-        if isinstance(self.source, SparseRows):
-            part = self.source.part_of(block)
-            return Product(np.asarray(part.T @ (part @ q)))
-        w, x = block.weights, block.rows.astype(np.float64, copy=False)
-        if not w.all():
-            x = np.where(w[:, None] > 0, x, 0.0)  # absent rows may hold anything, NaN included
+        here = present(block)  # absent rows may hold anything, NaN included
+        w, x = here.weights, here.rows.astype(np.float64, copy=False)
         z = x @ q
         z *= w[:, None]
-        return Product(x.T @ z)
+        return Product(np.asarray(x.T @ z))
 
     def image(self, q: Array, statistic: Product) -> Array:  # noqa: ARG002  one signature for all
         """The sum itself."""
@@ -99,7 +62,7 @@ def leading_singular(
     source: Source, d: int, m: int, tol: float, total: float, seed: int = 0
 ) -> tuple[Vector, Array]:
     """The ``m`` largest singular values of a table with ``d`` columns, and their right vectors (m, d)."""
-    operator = SquaresOperator(source, tol, d, total)
+    operator = SquaresOperator(tol, d, total)
     method = Krylov(operator, d, m, NARROW, NARROW_BLOCKS, "largest singular values")
     values, vectors = leading_pairs(
         method, source, seed, "Ask for fewer or more of them, or give a larger tol."

@@ -26,14 +26,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, is_sparse
 from asterism.data.finite import raise_for_bad_cell, require_finite
 from asterism.data.source import ArraySource, Source
+from asterism.engines.context import current
 from asterism.engines.reduce import map_rows, reduce
 from asterism.engines.threads import one_blas_thread
-from asterism.errors import DataError, ParameterError
+from asterism.errors import MemoryBudgetError, ParameterError
 from asterism.methods.components import EPS, signed
-from asterism.methods.squares import Product, SparseRows, leading_singular
+from asterism.methods.dual import ROOM
+from asterism.methods.squares import Product, leading_singular
 from asterism.stats.moments import ColumnMoments
 
 Array = NDArray[np.float64]
@@ -69,13 +71,31 @@ class Factors:
         basis = linalg.qr(self.right[:rank].T)[0] if rank else np.eye(self.right.shape[1])
         return np.asarray(basis[:, rank:], np.float64)
 
+    def concepts(self, m: int | None = None) -> Concepts:
+        """Users (rows), items (columns) and the ``m`` strongest concepts between them; None: as many as the rank."""
+        m = self.rank if m is None else self._checked(m)
+        return Concepts(self.values[:m], self.left[:, :m], self.right[:m].T)
+
     def closest(self, m: int) -> Closest:
         """The nearest matrix of rank ``m`` or less."""
-        if not 0 <= m <= len(self.values):
-            raise ParameterError(f"m is {m}.", f"Give a whole number from 0 to {len(self.values)}.")
+        m = self._checked(m)
         matrix = (self.left[:, :m] * self.values[:m]) @ self.right[:m]
         rest = self.values[m:]
         return Closest(matrix, float(rest[0]) if len(rest) else 0.0, float(np.sqrt(rest @ rest)))
+
+    def _checked(self, m: int) -> int:
+        if not (isinstance(m, int | np.integer) and 0 <= m <= len(self.values)):
+            raise ParameterError(f"m is {m!r}.", f"Give a whole number from 0 to {len(self.values)}.")
+        return int(m)
+
+
+@dataclass(frozen=True)
+class Concepts:
+    """A table of users (rows) and items (columns) as a few concepts: A ~ users diag(strengths) items'."""
+
+    strengths: Array  # (m,) singular values
+    users: Array  # (n, m) how much each user is drawn to each concept
+    items: Array  # (d, m) how much each item is about each concept
 
 
 @dataclass(frozen=True)
@@ -130,17 +150,14 @@ def leading_factors(source: Source, d: int, m: int, tol: float = 0.0, seed: int 
     most = min(source.n_rows, d)
     if not (isinstance(m, int | np.integer) and 1 <= m <= most):
         raise ParameterError(f"n_components={m!r}.", f"Give a whole number from 1 to {most}.")
-    if isinstance(source, SparseRows):
-        total = float(sum((part.data**2).sum() for part in source.parts))
-    else:
-        columns: ColumnMoments = reduce(source, ColumnMoments.of)
-        if columns.missing or columns.infinite is not None:
-            raise_for_bad_cell(source)
-        total = float((columns.scatter + columns.weight * columns.mean**2).sum())
+    columns: ColumnMoments = reduce(source, ColumnMoments.of)
+    if columns.missing or columns.infinite is not None:
+        raise_for_bad_cell(source)
+    total = float((columns.scatter + columns.weight * columns.mean**2).sum())
     if isinstance(source, ArraySource) and source.weights is None and min(source.array.shape) <= LARGE < d:
         found = full_svd(source.array)
         return Leading(found.values[:m], found.right[:m], total)
-    if d <= LARGE and not isinstance(source, SparseRows):
+    if d <= LARGE and not source.sparse:
         product = reduce(source, _squares).product
         values, vectors = linalg.eigh(product, subset_by_index=(d - m, d - 1))
         return Leading(np.sqrt(np.maximum(values[::-1], 0.0)), signed(vectors[:, ::-1].T), total)
@@ -156,24 +173,21 @@ def _squares(block: Block) -> Product:
     return Product(x.T @ x)
 
 
-def sparse_rows(matrix: Any, weights: Any = None) -> SparseRows:
-    """A SciPy sparse matrix as a source; rows times the roots of their weights."""
-    rows = matrix.tocsr()
-    if rows.dtype != np.float64:
-        rows = rows.astype(np.float64)
-    bad = ~np.isfinite(rows.data)
-    if bad.any():
-        at = int(bad.argmax())
-        row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
-        raise DataError(
-            "the value is missing or infinite.",
-            "Replace it by a number.",
-            row=row,
-            column=f"x{rows.indices[at]}",
+def rows_in_memory(source: Source) -> Array:
+    """(n, d) all rows, each times the root of its weight, where they fit."""
+    n, d = source.n_rows, source.n_columns
+    if 8 * n * d > (current().memory or ROOM) // 2:
+        raise MemoryBudgetError(
+            f"All factors of {n} x {d} numbers take more memory than is allowed.",
+            "Ask TruncatedSVD for the largest of them.",
         )
-    if weights is not None:
-        rows = rows.multiply(np.sqrt(weights)[:, None]).tocsr()
-    return SparseRows(rows)
+    rows = np.empty((n, d))
+    for block in source.blocks():
+        some: Any = block.rows
+        dense = some.toarray() if is_sparse(some) else some
+        root = np.sqrt(block.weights)[:, None]
+        rows[block.start : block.start + len(block)] = np.where(root > 0, dense, 0.0) * root
+    return rows
 
 
 # ---- using them
@@ -181,8 +195,6 @@ def sparse_rows(matrix: Any, weights: Any = None) -> SparseRows:
 
 def coordinates(source: Source, right: Array) -> Array:
     """(n, m) A V of every row."""
-    if isinstance(source, SparseRows):
-        return map_rows(source, partial(source.times, np.ascontiguousarray(right.T)))
     return map_rows(source, partial(_coordinates, right, source.names))
 
 

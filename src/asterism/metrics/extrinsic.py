@@ -3,9 +3,11 @@
 ``plain``             the classifier on the columns alone
 ``cluster id``        columns and the row's cluster, one column a cluster
 ``distances``         columns and the distances to the centres
+``responsibilities``  columns and the membership probabilities, for models without distances
 ``model per cluster`` one classifier for each cluster, trained on its rows; the plain one for clusters whose rows are
                       too few, or all of one class
-``outliers removed``  trained without the rows that lie farthest from their centre; judged on all rows
+``outliers removed``  trained without the rows that lie farthest from their centre, or where the model gives least
+                      density; judged on all rows
 
 Clusters are found in the training rows of each fold alone, without their classes, so that nothing is known of the
 rows that are judged. Differences to ``plain`` are taken fold by fold, since folds differ more than ways do.
@@ -25,7 +27,7 @@ from asterism.data.block import Vector
 from asterism.data.source import checked_weights
 from asterism.errors import DataError, ParameterError
 
-WAYS = ("plain", "cluster id", "distances", "model per cluster", "outliers removed")
+WAYS = ("plain", "cluster id", "distances", "responsibilities", "model per cluster", "outliers removed")
 FEWEST = 10  # rows of a cluster that has a classifier of its own
 CLEAR = 2.0  # standard errors that make a difference worth telling
 
@@ -75,7 +77,7 @@ def extrinsic_score(
     clusterer: Any,
     *,
     classifier: Any = None,
-    ways: Sequence[str] = WAYS,
+    ways: Sequence[str] | None = None,
     cv: Any = 5,
     outliers: float = 0.05,
     sample_weight: Any = None,
@@ -83,8 +85,10 @@ def extrinsic_score(
 ) -> Extrinsic:
     """Whether clusters help to predict ``y``: every way beside the plain classifier, by cross-validation.
 
-    ``clusterer``   an estimator with ``fit`` and ``predict``, such as ``KMeans(10)``; distances and outliers need its
-                    ``transform`` (distances to centres) too
+    ``clusterer``   any model with ``fit`` and ``predict``: ``KMeans(10)``, ``GaussianMixture(3)``, a tree
+    ``ways``        names out of ``WAYS``; None: all that the model allows. Distances need its ``transform`` (to
+                    distances to centres), responsibilities its ``predict_proba``, outliers ``transform`` or
+                    ``score_samples``
     ``classifier``  an estimator of scikit-learn's manners; logistic regression on standardised columns if not given
     ``cv``          folds, stratified by class and shuffled; or a splitter of scikit-learn
     ``outliers``    share of the training rows to remove in "outliers removed"
@@ -94,6 +98,8 @@ def extrinsic_score(
     from sklearn.metrics import accuracy_score
 
     rows, classes, weights = _checked(X, y, sample_weight)
+    if ways is None:
+        ways = possible_ways(clusterer)
     unknown = [way for way in ways if way not in WAYS]
     if unknown:
         raise ParameterError(f"ways has {unknown[0]!r}.", f"Known are {', '.join(WAYS)}.")
@@ -108,6 +114,22 @@ def extrinsic_score(
             scores[way].append(float(accuracy_score(classes[test], found, sample_weight=weights[test])))
     compared = tuple(_way(way, scores[way], scores["plain"]) for way in asked)
     return Extrinsic(compared, len(scores["plain"]), _verdict(compared))
+
+
+def possible_ways(clusterer: Any) -> tuple[str, ...]:
+    """The ways to use a model: where there are distances, responsibilities say little more.
+
+    >>> from asterism import GaussianMixture
+    >>> possible_ways(GaussianMixture(2))
+    ('plain', 'cluster id', 'responsibilities', 'model per cluster', 'outliers removed')
+    """
+    far, soft = hasattr(clusterer, "transform"), hasattr(clusterer, "predict_proba")
+    left_out = {
+        "distances": not far,
+        "responsibilities": far or not soft,
+        "outliers removed": not (far or hasattr(clusterer, "score_samples")),
+    }
+    return tuple(way for way in WAYS if not left_out.get(way, False))
 
 
 def _checked(X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], NDArray[Any], Vector]:
@@ -187,8 +209,8 @@ class Fold:
             return self._per_cluster()
         kept = np.ones(len(self.train), bool)
         if way == "outliers removed":
-            nearest = self._distances(self.train).min(axis=1)
-            kept = nearest <= np.quantile(nearest, 1.0 - outliers)
+            unusual = self._unusual(self.train)
+            kept = unusual <= np.quantile(unusual, 1.0 - outliers)
             if len(np.unique(self.classes[kept])) < len(np.unique(self.classes)):
                 kept[:] = True  # a class would be lost altogether
         model = self._trained(self._columns(self.train, way)[kept], kept)
@@ -199,15 +221,24 @@ class Fold:
         if way == "cluster id":
             levels = np.unique(self.clusterer.predict(self.train))
             return np.hstack([rows, self.clusterer.predict(rows)[:, None] == levels])
-        return np.hstack([rows, self._distances(rows)]) if way == "distances" else rows
+        if way == "distances":
+            return np.hstack([rows, self._asked("transform", rows)])
+        return np.hstack([rows, self._asked("predict_proba", rows)]) if way == "responsibilities" else rows
 
-    def _distances(self, rows: NDArray[Any]) -> NDArray[np.float64]:
-        if not hasattr(self.clusterer, "transform"):
+    def _unusual(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        """(n,) distance to the nearest centre; minus the log density of a model without distances."""
+        if hasattr(self.clusterer, "transform"):
+            return np.asarray(self._asked("transform", rows).min(axis=1))
+        return -self._asked("score_samples", rows)
+
+    def _asked(self, question: str, rows: NDArray[Any]) -> NDArray[np.float64]:
+        """What the model says of rows: distances, responsibilities or log densities."""
+        if not hasattr(self.clusterer, question):
             raise ParameterError(
-                f"{type(self.clusterer).__name__} has no transform to distances.",
-                "Leave 'distances' and 'outliers removed' out of ways, or give a clusterer such as KMeans.",
+                f"{type(self.clusterer).__name__} has no {question}.",
+                f"Leave out the ways that need it; {', '.join(possible_ways(self.clusterer))} are possible.",
             )
-        return np.asarray(self.clusterer.transform(rows), np.float64)
+        return np.asarray(getattr(self.clusterer, question)(rows), np.float64)
 
     def _per_cluster(self) -> NDArray[Any]:
         groups, where = self.clusterer.predict(self.train), self.clusterer.predict(self.test)

@@ -51,6 +51,10 @@ def source_of(X: Any, sample_weight: Any, *, mixed: bool = False) -> Source:
     """The table as a source. Columns of a data frame that hold numbers are numbers, however few they are."""
     from asterism.data.read import read
 
+    if hasattr(X, "tocsr"):
+        from asterism.data.sparse import SparseSource
+
+        return SparseSource(X, sample_weight)
     if isinstance(X, Source):
         if sample_weight is None:
             return _numeric(X, mixed)

@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism import _core
-from asterism.data.block import Block, Vector
+from asterism.data.block import Block, Vector, is_sparse, present
+from asterism.data.sparse import column_sums
 
 RUN = 2048  # rows of a product y'y
 
@@ -62,6 +63,8 @@ class ColumnMoments:
     @classmethod
     def of(cls, block: Block) -> ColumnMoments:
         """The moments of a block (``src/core/moments.cpp``)."""
+        if is_sparse(block.rows):
+            return _of_stored(present(block))
         table = np.empty((len(COLUMN_FIELDS), block.rows.shape[1]))
         rows = _core.column_moments(block.rows, block.weights, table)
         weight, mean, rest, scatter, low, high, observed = table
@@ -117,6 +120,36 @@ COLUMN_FIELDS = (
     "high",
     "observed",
 )  # (d,) each, as the core has them
+
+
+def _of_stored(block: Block) -> ColumnMoments:
+    """Of sparse rows: with W the weight of all rows and w of those whose cell is stored,
+
+    mean = sum w x / W        scatter = sum w (x - mean)^2 + (W - sum w) mean^2
+    """
+    x: Any = block.rows
+    n, d = x.shape
+    total = float(block.weights.sum())
+    if not n:
+        return ColumnMoments.zero(d)
+    value, w = x.data.astype(np.float64, copy=False), block.weights
+    infinite = None
+    if not np.isfinite(value).all():  # NaN among them: no cell of a sparse table is missing
+        at = int(np.isfinite(value).argmin())
+        infinite = block.start + int(np.searchsorted(x.indptr, at, side="right")) - 1, int(x.indices[at])
+    stored = np.bincount(x.indices, minlength=d)
+    low, high = np.where(stored < n, 0.0, np.inf), np.where(stored < n, 0.0, -np.inf)
+    with np.errstate(invalid="ignore"):
+        mean = column_sums(x, value, w) / total
+        away = mean[x.indices]
+        np.subtract(value, away, out=away)
+        away *= away
+        there = column_sums(x, np.ones(len(value)), w)
+        scatter = column_sums(x, away, w) + (total - there) * mean**2
+        np.minimum.at(low, x.indices, value)
+        np.maximum.at(high, x.indices, value)
+    weight, counts = np.full(d, total), np.full(d, n, np.int64)
+    return ColumnMoments(n, total, weight, mean, np.zeros(d), scatter, low, high, counts, infinite)
 
 
 def _first_infinite(block: Block) -> tuple[int, int] | None:

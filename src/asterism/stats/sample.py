@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from asterism.data.block import Block, Vector
+from asterism.data.sparse import stacked_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class RowSample:
     rate: Vector  # (<= m + 1,)
     row: NDArray[np.int64]  # (<= m + 1,) global number
     weight: Vector  # (<= m + 1,)
-    values: NDArray[Any]  # (<= m + 1, d)
+    values: NDArray[Any]  # (<= m + 1, d); CSR of a sparse table
 
     @classmethod
     def zero(cls, size: int, d: int) -> RowSample:
@@ -54,10 +55,10 @@ class RowSample:
         parts = [s for s in (self, other) if len(s.rank)]
         if len(parts) < 2:
             return parts[0] if parts else self
-        rank, rate, row, weight, values = (
-            np.concatenate([getattr(s, name) for s in parts])
-            for name in ("rank", "rate", "row", "weight", "values")
+        rank, rate, row, weight = (
+            np.concatenate([getattr(s, name) for s in parts]) for name in ("rank", "rate", "row", "weight")
         )
+        values = stacked_rows([s.values for s in parts])
         order = _smallest(rank, row, self.size)
         return RowSample(self.size, rank[order], rate[order], row[order], weight[order], values[order])
 

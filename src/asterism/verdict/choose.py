@@ -53,7 +53,7 @@ SHOWN = 10  # convention: numbers in the table where none were asked for, or two
 MOST_OPENED = 96  # convention: columns, names opened, beyond which names are taken as numbers
 NUMBERS = ("gaussian", "student", "kmeans")  # models of columns that have places between them
 CRITERIA = (
-    "aic", "bic", "icl", "mdl", "cross_validation", "elbow", "gap", "stability", "silhouette",
+    "aic", "bic", "icl", "mdl", "cross_validation", "elbow", "gap", "stability", "noise_stability", "silhouette",
     "calinski_harabasz", "scatter_ratio", "penalty",
 )  # fmt: skip
 

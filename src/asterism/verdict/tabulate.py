@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,18 @@ from asterism.verdict.stability import Classifier, by_kmeans, most_stable, stabi
 
 MOST_REPEATED = 20  # convention: groups beyond which gap, stability and cross-validation are not asked
 ENOUGH = 600  # rows for what fits many tables: gap, stability, cross-validation
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """Stability under one way to perturb the rows, and the columns of the table that tell it."""
+
+    name: str  # 1 - r / r_rand
+    r: str  # share of rows on which two clusterings differ
+    how: Literal["subsample", "noise"]
+
+
+PERTURBED = (Perturbed("stability", "r", "subsample"), Perturbed("noise_stability", "noise_r", "noise"))
 
 
 class Table(tuple[dict[str, Any], ...]):
@@ -73,12 +85,15 @@ def measured(rows: Rows, cells: Cells, best: Cell, question: Question) -> tuple[
     if "gap" in wanted:
         found = gap_statistic(few, sorted({1, *small}), seed=seed)
         columns["gap"], columns["gap_error"], picks["gap"] = found.gap, found.error, found.k
-    if "stability" in wanted:
-        several = [k for k in small if k > 1]
-        clusterer = by_kmeans if question.model == "kmeans" else _by_mixture(best.mixture.family)
-        stable = stability(few, several, clusterer, seed=seed) if several else {}
-        columns["stability"] = {k: s.score for k, s in stable.items()}
-        picks["stability"] = most_stable(stable)
+    for perturbed in PERTURBED:
+        if perturbed.name in wanted:
+            several = [k for k in small if k > 1]
+            clusterer = by_kmeans if question.model == "kmeans" else _by_mixture(best.mixture.family)
+            stable = stability(few, several, clusterer, how=perturbed.how, seed=seed) if several else {}
+            columns[perturbed.name] = {k: s.score for k, s in stable.items()}
+            columns[perturbed.r] = {k: s.r for k, s in stable.items()}
+            columns["r_rand"] = {k: s.r_rand for k, s in stable.items()}
+            picks[perturbed.name] = most_stable(stable)
     if "cross_validation" in wanted:
         cv = cross_validated(few, best.mixture.family, small, seed=seed)
         columns["cross_validation"], columns["cross_validation_error"] = cv.mean, cv.error
