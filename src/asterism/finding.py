@@ -21,6 +21,7 @@ from asterism.data.like import Match, read_like
 from asterism.data.one_column import cells_as_column, one_column
 from asterism.data.opening import opened
 from asterism.data.options import ReadKeywords
+from asterism.data.select import SelectedColumns
 from asterism.data.source import places_in
 from asterism.engines.bar import moving_bar
 from asterism.engines.context import current
@@ -33,20 +34,24 @@ from asterism.explain.headline import three_lines
 from asterism.explain.labelled import with_columns, with_names
 from asterism.explain.outcome import Method, Outcome, outcome_of
 from asterism.explain.profiles import Profile, group_profiles
+from asterism.explain.relevance import Relevance
 from asterism.explain.typicality import UNUSUAL
 from asterism.groups.baseline import with_baseline
 from asterism.groups.layers import Layers, layers_table
 from asterism.groups.membership import Weights, membership_of
 from asterism.groups.model import GroupModel
 from asterism.groups.outliers import Outliers, checked_outliers, with_outliers
+from asterism.groups.without import relevance_of
 from asterism.methods.encoding import standard_encoding
 from asterism.modelfile import save
 from asterism.search.choosing import asked_for, chosen, with_few_rows
 from asterism.search.retold import restored_choice, told_of
 from asterism.search.rows import holes_of, rows_to_use
 from asterism.search.settle import described, settle
-from asterism.search.task import Task, task_of
+from asterism.search.task import Task, task_from, task_of
 from asterism.verdict.choice import Choice
+
+MOST_SEARCHES = 3  # convention: after the first, without columns that carry nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,6 +149,11 @@ class Finding:
         """Groups of groups and parts of groups; ``model.assign(table, level=2)`` gives the labels of a layer."""
         return self.model.layers
 
+    @cached_property
+    def relevance(self) -> tuple[Relevance, ...]:
+        """What each column carries of the groups given the others, those that carry most first; noise is about 0."""
+        return relevance_of(self.model, self.encoded.source)
+
     def outcome(
         self, column: Any, *, method: Method = "bch", weights: Weights = "auto", kind: str | None = None
     ) -> Outcome:
@@ -228,6 +238,7 @@ class Finding:
             ],
             "layers": layers_table(self.layers),
             "carriers": [asdict(carrier) for carrier in self.explanation.carriers],
+            "relevance": [asdict(one) for one in self.relevance],
             "columns": [{**asdict(c), "missing": self.missing[c.name]} for c in self.columns],
             "ignored": [asdict(c) for c in self.ignored],
             "notes": list(self.notes),
@@ -284,6 +295,7 @@ def find(
     progress: bool | Progress | None = None,
     missing: Literal["keep", "drop", "refuse"] = "keep",
     outliers: str | float = "auto",
+    select: bool = False,
     **reading: Unpack[ReadKeywords],
 ) -> Finding:
     """Find the groups of a table.
@@ -301,6 +313,7 @@ def find(
     ``missing``  "keep" rows with missing cells, "drop" them (label -1) or "refuse" the table
     ``outliers`` rows that belong to none (label -1): "auto", those of a background of evenly spread rows where there
                  is evidence of one; "none"; or a share such as 0.02, the least typical rows
+    ``select``   leave out the columns that carry nothing of the groups (``finding.relevance``), and search again
     ``reading``  how a file is written, where the guess is wrong: ``sheet``, ``sql``, ``encoding``, ... as in ``read``
 
     >>> import numpy as np, asterism
@@ -316,7 +329,25 @@ def find(
             rows, k=k, method=method, kinds=kinds, weights=weights, scale=scale, seed=seed, missing=missing
         )
         with places_in(task.source):
-            return replace(_found(task, belong_to_none), table=rows)
+            found = _found(task, belong_to_none)
+            if select:
+                found = _without_noise(found, task, {"k": k, "kinds": kinds}, belong_to_none)
+            return replace(found, table=rows)
+
+
+def _without_noise(found: Finding, task: Task, asked: dict[str, Any], outliers: Outliers) -> Finding:
+    """Searches without the columns that carry nothing, until all that are left carry groups."""
+    for _ in range(MOST_SEARCHES):
+        noise = [one.column for one in found.relevance if not one.carries]
+        if found.k == 1 or found.interrupted or not 0 < len(noise) < len(found.columns):
+            return found
+        source = SelectedColumns(task.source, dict.fromkeys(noise, "noise: it carries nothing of the groups"))
+        task = replace(task_from(source, **asked, **task.settings), notes=task.notes)
+        again = _found(task, outliers)
+        if again.k == 1:  # columns that made the groups together: better some noise than none of them
+            return found
+        found = again
+    return found
 
 
 @contextmanager

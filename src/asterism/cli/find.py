@@ -38,6 +38,7 @@ class Options(common.Reading):
     reference: str | None
     id: str | None
     outcome: tuple[str, ...]
+    select: bool
     missing: Literal["keep", "drop", "refuse"]
     outliers: str
     seed: int
@@ -58,6 +59,8 @@ class Options(common.Reading):
 @click.option(
     "--reference", metavar="COLUMN", help="Column to compare the groups with; takes no part in them."
 )
+@click.option("--select", is_flag=True,
+              help="Leave out columns that carry nothing of the groups, and search again.")  # fmt: skip
 @click.option("--outcome", metavar="COLUMN", multiple=True,
               help="Column that takes no part: say whether the groups differ in it.")  # fmt: skip
 @click.option("--id", metavar="COLUMN", help="Column that names the rows, to be copied into labels.csv.")
@@ -190,6 +193,7 @@ def _find(options: Options, table: Any, engine: Any) -> Finding:
             progress=progress,
             missing=options.missing,
             outliers=options.outliers,
+            select=options.select,
         )
 
 

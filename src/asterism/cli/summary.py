@@ -47,7 +47,7 @@ def summary_text(finding: Finding, table: str, agreement: str = "", outcomes: Se
         *_layers(finding),
         *(_outcome(outcome, finding) for outcome in outcomes),
         ["How many groups (* taken, < what a criterion would take)", *_numbers(finding)],
-        ["Columns", *_columns(finding)],
+        ["Columns", *_columns(finding), *_relevance(finding)],
     ]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
 
@@ -149,6 +149,20 @@ def _columns(finding: Finding) -> list[str]:
     ]
     body += [(shown(c.name), "ignored", "", shown(c.reason)) for c in finding.ignored]
     return _lines(head, body, right=(2,))
+
+
+def _relevance(finding: Finding) -> list[str]:
+    """What each column carries of the groups, in a sentence or two."""
+    if finding.k == 1:
+        return []
+    carried = [f"{shown(one.column)} {one.loss:.2g}" for one in finding.relevance if one.carries]
+    noise = [shown(one.column) for one in finding.relevance if not one.carries]
+    said = (
+        f"Groups rest on (nats a row the likelihood loses without it): {', '.join(carried) or 'none alone'}."
+    )
+    if noise:
+        said += f" Given the others these carry nothing, and --select leaves them out: {', '.join(noise)}."
+    return ["", *(f"  {line}" for line in textwrap.wrap(said, WIDTH - 2))]
 
 
 def _kind(column: Column) -> str:

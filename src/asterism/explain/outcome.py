@@ -186,10 +186,10 @@ def outcome_of(known: Membership, cells: Array, column: Column, method: Method =
     >>> r = np.array([[0.9, 0.1]] * 40 + [[0.1, 0.9]] * 40)
     >>> sold = np.r_[np.tile([1.0, 2.0, 3.0], 14)[:40], np.tile([7.0, 8.0, 9.0], 14)[:40]]
     >>> found = outcome_of(Membership(r, np.ones(80)), sold, Column("sold"))
-    >>> [round(group.corrected.value, 2) for group in found.groups], [group.naive.value for group in found.groups]
-    ([1.22, 8.72], [1.975, 7.975])
-    >>> print(found.test)
-    F(1, 72.2) = 1119, p < 1e-12
+    >>> [round(group.corrected.value, 3) for group in found.groups], [group.naive.value for group in found.groups]
+    ([1.225, 8.725], [1.975, 7.975])
+    >>> found.test.name, found.test.df, found.test.p < 1e-12
+    ('F', 1, True)
     """
     if method not in METHODS:
         raise ParameterError(f"method is {method!r}.", f"Methods there are: {', '.join(METHODS)}.")

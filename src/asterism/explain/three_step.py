@@ -143,8 +143,8 @@ def bch(known: Membership, y: Array) -> Solved:
     Instruments and regressors in other words: (S' W R) m = S' W y, with the labels for S.
 
     >>> known = Membership(np.array([[0.9, 0.1], [0.7, 0.3], [0.2, 0.8]]), np.ones(3))
-    >>> bch(known, np.array([[1.0], [1.0], [4.0]])).means[:, 0].round(6).tolist()
-    [0.0, 5.0]
+    >>> bch(known, np.array([[2.0], [2.0], [5.0]])).means[:, 0].round(6).tolist()
+    [1.0, 6.0]
     """
     return _solved(known, y, known.mixing)
 

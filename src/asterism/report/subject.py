@@ -16,6 +16,7 @@ from asterism.data.columns import Column
 from asterism.data.source import Piece, Source
 from asterism.explain.groups import Explanation
 from asterism.explain.outcome import Outcome
+from asterism.explain.relevance import Relevance
 from asterism.explain.rows import Shares
 from asterism.finding import Finding
 from asterism.groups.model import GroupModel
@@ -76,6 +77,7 @@ class Subject:
     typicality: NDArray[np.float64] | None = None  # (n,) how usual a row is in its group; NaN: not known
     outliers: NDArray[np.bool_] | None = None  # (n,) rows that took part and belong to none
     reference: tuple[str, Sequence[str]] | None = None  # a column's name and its (n,) cells
+    relevance: Mapping[str, Relevance] = field(default_factory=dict)  # of columns
     outcomes: tuple[Outcome, ...] = ()  # columns that took no part, group by group
     seen_as: Mapping[str, str] = field(
         default_factory=dict
@@ -126,6 +128,7 @@ def subject_of(
         ),
         seen_as={names[c.name]: shown(c.reason, 300) for c in finding.columns},
         reference=None if reference is None else (shown(reference[0]), [shown(str(v)) for v in reference[1]]),
+        relevance={names[one.column]: one for one in finding.relevance},
         outcomes=tuple(outcomes),
     )
 

@@ -95,6 +95,8 @@ class ColumnDict(TypedDict):
     missing: int
     reason: str
     carries: float | None  # share of its spread between groups
+    loss: float | None  # nats a row the likelihood loses without it, given the others
+    noise: bool  # given the others it carries nothing
 
 
 class DataDict(TypedDict):
@@ -252,6 +254,8 @@ def _data(subject: Subject, carried: dict[str, float]) -> DataDict:
             missing=subject.missing.get(c.name, 0),
             reason=subject.seen_as.get(c.name, c.reason),
             carries=carried.get(c.name),
+            loss=None if c.name not in subject.relevance else subject.relevance[c.name].loss,
+            noise=c.name in subject.relevance and not subject.relevance[c.name].carries,
         )
         for c in source.columns
     ]

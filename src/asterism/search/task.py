@@ -62,6 +62,20 @@ def task_of(
     """The table read and looked over; parameters as those of ``asterism.find``."""
     _check_choices(method, missing)
     whole = read(table, kinds=kinds, weights=weights, memory=current().memory)
+    return task_from(whole, k=k, method=method, kinds=kinds, scale=scale, seed=seed, missing=missing)
+
+
+def task_from(
+    whole: Source,
+    *,
+    k: str | int | Iterable[int] | None,
+    method: str,
+    kinds: Mapping[str, Any] | None,
+    scale: bool,
+    seed: int,
+    missing: str,
+) -> Task:
+    """The same of a table that has been read; ``kinds`` are what the user said of its columns."""
     settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}
     with places_in(whole):
         source = without_repeated(with_ranks(whole, kinds or ()), kinds or ())
