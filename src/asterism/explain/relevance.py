@@ -210,7 +210,8 @@ class _Number(_Part):
         basis = np.linalg.qr(base * root)[0]
         y = y - basis @ (basis.T @ y)
         x = x - basis @ (basis.T @ x)
-        n, kept = float(self.w.sum()), []
+        n = float(self.w.sum())
+        kept: list[int] = []
         usual = np.maximum((self.design**2 * self.w[:, None]).sum(axis=0), np.finfo(float).tiny)
         while len(kept) < min(MOST_REGRESSORS, x.shape[1]):
             length = (x**2).sum(axis=0)

@@ -48,7 +48,7 @@ def shares_without(model: GroupModel, rows: Array, weights: Array, shares: Array
     places = np.nan_to_num(np.concatenate([block.rows for block in table.blocks()]))
     # Rows at one place are near each other in no order, or the first of the table would be the neighbours of all.
     places = places + TIE * np.random.default_rng(0).standard_normal(places.shape)
-    near = cKDTree(places).query(places, k=min(NEAREST + 1, len(places)))[1]
+    near = np.asarray(cKDTree(places).query(places, k=np.arange(1, min(NEAREST + 1, len(places)) + 1))[1])
     others = near[:, 1:]  # the first is the row itself
     mean = weights @ shares / weights.sum()
     return np.asarray((shares[others].sum(axis=1) + mean) / (others.shape[1] + 1))
