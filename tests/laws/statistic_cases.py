@@ -28,6 +28,7 @@ from asterism.data.block import Block, block_of, present
 from asterism.data.columns import Column
 from asterism.data.profile import Profile
 from asterism.data.source import ArraySource
+from asterism.data.totals import Sum
 from asterism.distances.base import Fitted, dissimilarity
 from asterism.distances.given import NoFault
 from asterism.distances.scatter import PairScatter
@@ -555,6 +556,9 @@ CASES = [
     Case("steps", "verdict.null.Steps", Steps.of, scales=linear_scales,
          excused={"split": "a step from the last row of a block to the first of the next is left out",
                   "copies": "copies of a row follow each other: their steps are 0"}),
+    Case("sum of a column's numbers", "data.totals.Sum", lambda block: Sum.of(block.rows[:, 0].astype(float)),
+         lambda _d: Sum(), missing=True, scales=lambda rows, weights: {"total": len(rows) * reach(rows, weights)},
+         excused=dict.fromkeys(("copies", "absent"), NO_WEIGHTS)),
     Case("profile of a column", "data.profile.Profile",
          lambda block: Profile.of(pa.array(block.rows[:, 0].astype(float)), block.start), lambda _d: Profile(),
          missing=True, excused={"copies": NO_WEIGHTS, "absent": NO_WEIGHTS}),
