@@ -26,6 +26,7 @@ from asterism.data.source import places_in
 from asterism.engines.bar import moving_bar
 from asterism.engines.context import current
 from asterism.engines.context import engine as engine_settings
+from asterism.engines.journal import searching
 from asterism.engines.progress import Progress
 from asterism.engines.reduce import map_rows
 from asterism.errors import ParameterError
@@ -48,7 +49,7 @@ from asterism.search.choosing import asked_for, chosen, with_few_rows
 from asterism.search.retold import restored_choice, told_of
 from asterism.search.rows import holes_of, rows_to_use
 from asterism.search.settle import described, settle
-from asterism.search.task import Task, task_from, task_of
+from asterism.search.task import Task, job_of, task_from, task_of
 from asterism.verdict.choice import Choice
 
 MOST_SEARCHES = 3  # convention: after the first, without columns that carry nothing
@@ -308,7 +309,8 @@ def find(
                  a column that repeats another is ignored unless it stands here
     ``weights``  a column's name, or one number a row
     ``scale``    give every column the same spread first
-    ``engine``   ``asterism.engine(...)`` to run in; None: the one in force
+    ``engine``   ``asterism.engine(...)`` to run in; None: the one in force. With ``checkpoint="folder"`` a
+                 search that was interrupted goes on from there when it is asked for again
     ``progress`` True: a moving bar where stderr is a terminal; or a function that is called with an ``Event``
     ``missing``  "keep" rows with missing cells, "drop" them (label -1) or "refuse" the table
     ``outliers`` rows that belong to none (label -1): "auto", those of a background of evenly spread rows where there
@@ -328,11 +330,18 @@ def find(
         task = task_of(
             rows, k=k, method=method, kinds=kinds, weights=weights, scale=scale, seed=seed, missing=missing
         )
-        with places_in(task.source):
+        folder = current().checkpoint
+        folder = None if folder is None or folder.suffix else folder  # a file is that of one fit alone
+        job = f"{job_of(task)} select={select}" if folder else ""
+        with places_in(task.source), searching(folder, job) as search:
             found = _found(task, belong_to_none)
             if select:
                 found = _without_noise(found, task, {"k": k, "kinds": kinds}, belong_to_none)
-            return replace(found, table=rows)
+            if found.interrupted:
+                search.write()
+            else:
+                search.remove()
+        return replace(found, table=rows)
 
 
 def _without_noise(found: Finding, task: Task, asked: dict[str, Any], outliers: Outliers) -> Finding:

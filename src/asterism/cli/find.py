@@ -17,6 +17,7 @@ from asterism.cli import options as common
 from asterism.cli.main import INTERRUPTED
 from asterism.cli.messages import progress_bar, say, spoken_warnings
 from asterism.cli.params import NumberOfGroups, kinds_of
+from asterism.cli.resume import CHECKPOINT
 from asterism.cli.tables import table_name
 from asterism.errors import NotConvergedError, ParameterError
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from asterism.finding import Finding
 
 FILES = ("labels.csv", "groups.asterism", "report.html", "summary.json")
-OURS = (*FILES, "summary.txt")  # what an earlier version wrote may be replaced too
+OURS = (*FILES, CHECKPOINT, "summary.txt")  # the last: what an earlier version wrote may be replaced too
 METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
 
 
@@ -46,6 +47,7 @@ class Options(common.Reading):
     open: bool
     dry_run: bool
     strict: bool
+    resume: bool
 
 
 @click.command(short_help="Find the groups in a table.")
@@ -80,6 +82,9 @@ class Options(common.Reading):
 @click.option(
     "--dry-run", is_flag=True, help="Say what would be done, with memory and time, and write nothing."
 )
+@click.option(
+    "--resume", is_flag=True, help="Go on with a search that was interrupted: the same table and options."
+)
 @common.quiet
 @click.option("--strict", is_flag=True, help="Exit with 4 and write nothing if the search did not settle.")
 @common.debug
@@ -106,7 +111,8 @@ def find(ctx: click.Context, /, **options: Any) -> None:
 def run(options: Options) -> int:
     """Do the work; the exit code."""
     from asterism.cli.labels import labels_frame
-    from asterism.cli.output import refuse_overwrite, whole_folder, write_labels
+    from asterism.cli.output import whole_folder, write_labels
+    from asterism.cli.resume import carried_over, prepared, tidied
     from asterism.cli.summary import summary_json, summary_text
     from asterism.data.opening import opened
     from asterism.groups.outliers import checked_outliers
@@ -117,12 +123,14 @@ def run(options: Options) -> int:
         with spoken_warnings():
             return _dry_run(options)
     target = Path(options.out or f"{table_name(options.table)}-groups").resolve()
-    refuse_overwrite(target, options.force, OURS)  # before the work, not after it
+    kept = prepared(target, OURS, force=options.force, resume=options.resume)  # before the work, not after it
+    there = target.exists()
     began = time.monotonic()
     packing()  # for the report, while the groups are looked for
-    with spoken_warnings(), _engine(options) as engine:
+    with spoken_warnings(), _engine(options, kept) as engine:
         table = opened(options.table, **options.how)
         finding = _find(options, table, engine)
+        tidied(target)
         if options.strict and finding.interrupted:
             raise NotConvergedError(
                 "The search was interrupted, and --strict was given.", "Nothing was written."
@@ -132,20 +140,23 @@ def run(options: Options) -> int:
         text = summary_text(finding, options.table, reference.sentence if reference else "", outcomes)
         json = summary_json(finding, options.table, reference.told if reference else None, outcomes)
         frame = labels_frame(finding, table, options.id, quiet=options.quiet)
-        with whole_folder(target, options.force, OURS) as folder:
+        ours_alone = not there and all(entry.name == CHECKPOINT for entry in target.glob("*"))
+        with whole_folder(target, options.force or options.resume or ours_alone, OURS) as folder:
             with (folder / "labels.csv").open("wb") as file:
                 write_labels(frame, file)
             finding.save(folder / "groups.asterism")
             (folder / "summary.json").write_text(json, encoding="utf-8")
             report = folder / "report.html"
             _write_report(options, finding, (reference, outcomes), report, time.monotonic() - began)
+            carried_over(kept, folder)
     click.echo(json if options.json else text, nl=False)
     if not options.quiet:
         for note in finding.notes:
             say(note)
         say(f"Wrote {', '.join(FILES)} into {options.out or target.name}/")
     if finding.interrupted:
-        say("Interrupted: the results are the best so far.")
+        on = " --resume goes on with the search." if (target / CHECKPOINT).is_dir() else ""
+        say(f"Interrupted: the results are the best so far.{on}")
     if options.open:
         click.launch(str(target / "report.html"))
     return INTERRUPTED if finding.interrupted else 0
@@ -157,12 +168,12 @@ def _ignored(options: Options) -> tuple[str, ...]:
 
 
 @contextmanager
-def _engine(options: Options) -> Iterator[Any]:
+def _engine(options: Options, kept: Path) -> Iterator[Any]:
     """Settings of the run; with a client of the cluster where there is one."""
     from asterism.engines.context import engine
 
     if options.cluster is None:
-        yield engine(n_threads=options.threads, memory=options.memory)
+        yield engine(n_threads=options.threads, memory=options.memory, checkpoint=kept)
         return
     try:
         from distributed import Client
@@ -175,7 +186,7 @@ def _engine(options: Options) -> Iterator[Any]:
             f"No Dask scheduler answers at {options.cluster!r}.", "Check the address."
         ) from bad
     with client:
-        yield engine(n_threads=options.threads, memory=options.memory, dask=client)
+        yield engine(n_threads=options.threads, memory=options.memory, dask=client, checkpoint=kept)
 
 
 def _find(options: Options, table: Any, engine: Any) -> Finding:

@@ -25,7 +25,9 @@ from asterism.data.block import block_of
 from asterism.data.reblocked import Reblocked
 from asterism.data.source import Source
 from asterism.engines.context import current, engine
+from asterism.engines.journal import digest_of, journal, note
 from asterism.engines.threads import crew, one_blas_thread
+from asterism.errors import InterruptedWarning
 from asterism.families.base import Array, Collapsible, Facts, Family
 from asterism.families.gaussian import GaussianFamily
 from asterism.methods.cells import Cell, Cells, Place, cell_of
@@ -33,6 +35,7 @@ from asterism.methods.coarse import labels_from
 from asterism.methods.cut import cut_tree
 from asterism.methods.em import EM, MixtureModel
 from asterism.methods.frame import survey
+from asterism.methods.kept_path import packed_cells, unpacked_cells
 from asterism.methods.mixture import facts_of
 from asterism.methods.moves import Ways, shares_of
 from asterism.methods.posterior import Mixture, imputed
@@ -94,11 +97,41 @@ def fit_path(
     ks = sorted(set(ks))
     with one_blas_thread(), crew(), engine(n_threads=current().n_threads):  # no limit or progress of its own
         path = _Path.of(source, families, known or {}, passes)
-        reached = path.climb(ks, within, patience)
-        for number in range(1, passes):
-            if not path.again(reached if number % 2 == 0 else reached[::-1]):
-                break
-        return path.finished()
+        key = _key(path, ks, within, patience)
+        before = None if key is None else journal().recall(key)  # type: ignore[union-attr]  # there is one
+        if before is not None:
+            arrays, states = before
+            cells = unpacked_cells(arrays, states, {name: em.family for name, em in path.methods.items()})
+            note(cells=cells)
+            return cells
+        try:
+            reached = path.climb(ks, within, patience)
+            for number in range(1, passes):
+                if not path.again(reached if number % 2 == 0 else reached[::-1]):
+                    break
+            cells = path.finished()
+        except (KeyboardInterrupt, InterruptedWarning):
+            if journal() is not None and path.best:
+                note(cells=path.so_far())
+            raise
+        note(cells=cells)
+        if key is not None:
+            journal().keep(key, *packed_cells(cells))  # type: ignore[union-attr]
+        return cells
+
+
+def _key(
+    path: _Path, ks: Sequence[int], within: Callable[[str, int], bool] | None, patience: int | None
+) -> str | None:
+    """By which the path is kept; None where nothing is."""
+    here = journal()
+    if here is None or here.folder is None:
+        return None
+    wanted = [(name, k) for name in path.methods for k in ks if within is None or within(name, k)]
+    known = {f"{place}": [cell.mixture.weights, dict(cell.mixture.family.pack(cell.mixture.params))]
+             for place, cell in path.known.items()}  # fmt: skip
+    families = {name: repr(em) for name, em in path.methods.items()}
+    return digest_of("path", path.sample.source(), families, wanted, ks, patience, path.passes, known)
 
 
 @dataclass(eq=False)
@@ -281,6 +314,15 @@ class _Path:
     @cached_property
     def _table(self) -> Source:
         return _in_blocks(self.rows)
+
+    def so_far(self) -> Cells:
+        """The best of every number as they are: the search was stopped."""
+        leading: dict[int, str] = {}
+        for name, k in list(self.best):
+            if k not in leading or self.cost(name, k) < self.cost(leading[k], k):
+                leading[k] = name
+        return {(name, k): self._cell(name, self.best[name, k].model, self.best[name, k].sound)
+                for k, name in leading.items()}  # fmt: skip
 
     def finished(self) -> Cells:
         """All cells after their last steps, with what they say of the rows."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from asterism.data.source import ArraySource
 from asterism.engines.context import engine
+from asterism.engines.journal import journal
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import InterruptedWarning
 from asterism.methods.kmeans import fit_kmeans_path
@@ -18,6 +19,7 @@ from asterism.verdict.choice import Choice
 from asterism.verdict.choose import choose_formed
 from asterism.verdict.mixed import SAMPLE
 from asterism.verdict.rows import draw
+from asterism.verdict.sofar import best_so_far
 from asterism.verdict.tabulate import Question, Table
 
 ROWS_A_GROUP = 10.0  # with fewer, on the average, chance makes groups as clear as any
@@ -25,7 +27,7 @@ BESIDE = ("silhouette", "gap", "stability")  # criteria that are shown beside BI
 
 
 def chosen(task: Task) -> tuple[Choice, bool]:
-    """The verdict, and whether the search was stopped: then k-means says what it can.
+    """The verdict, and whether the search was stopped: then it is the best that was found so far.
 
     Mixtures decide how many groups there are, whatever makes them; of one number there is nothing to decide.
     """
@@ -37,13 +39,17 @@ def chosen(task: Task) -> tuple[Choice, bool]:
     given = ks if task.asked or single else None
     rare = task.method in BY_FORM  # centres of k-means or medoids would not be rare groups'
     question = Question(given, frozenset({"bic", "icl", *beside}), model, task.seed, rare=rare)
+    here = journal()
+    if here is not None:
+        here.found.clear()  # what another search of this table found is no answer to this one
     try:
         with warnings.catch_warnings(), one_blas_thread():
             # A single fit that is interrupted returns its best so far; here many fits would go on after it.
             warnings.simplefilter("error", InterruptedWarning)
             return choose_formed(task.used, task.margins, question, scale=task.settings["scale"]), False
     except (KeyboardInterrupt, InterruptedWarning):
-        return _in_a_hurry(task), True
+        found = None if here is None else best_so_far(here.found, task.used, question)
+        return found or _in_a_hurry(task), True
 
 
 def with_few_rows(choice: Choice, rows: float) -> Choice:
@@ -77,7 +83,7 @@ def _in_a_hurry(task: Task) -> Choice:
     index = {k: calinski_harabasz(fits[k].inertia, fits[1].inertia, k, total) for k in ks}
     k = max(ks, key=lambda k: index[k] or 0.0)
     rows = Table({"k": k, "within": fits[k].inertia, "calinski_harabasz": index[k]} for k in ks)
-    text = "The search was interrupted: this is the best so far, by k-means on a sample."
+    text = "The search was interrupted before any mixture was fitted: this is k-means on a sample."
     groups = "1 group" if k == 1 else f"{k} groups"
     return Choice(
         k=k, confidence=0.3, reasons=(text,), verdict=f"{groups}. {text}", table=rows, picks={}, structure=None,

@@ -11,6 +11,7 @@ from asterism.data.margins import Margins
 from asterism.data.read import read
 from asterism.data.source import Source, places_in
 from asterism.engines.context import current
+from asterism.engines.journal import digest_of, ends_of
 from asterism.errors import ParameterError
 from asterism.methods.encoding import standard_encoding
 from asterism.search.ranks import with_ranks
@@ -89,6 +90,11 @@ def task_from(
             found = margins_of(used, kinds or (), numbers_only=method == "gaussian")
             margins = None if found.is_plain else found
     return Task(source, used, encoded, margins, holes, ks, k is not None, settings, whole.notes)
+
+
+def job_of(task: Task) -> str:
+    """By which a checkpoint knows its search: the table and what is asked of it."""
+    return digest_of(ends_of(task.used), task.settings, task.ks, task.asked, repr(task.margins))
 
 
 def _check_choices(method: str, missing: str) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from asterism.data.block import Block
 from asterism.data.source import Source
+from asterism.engines.journal import checkpointed
 from asterism.engines.loop import iterate
 from asterism.engines.reduce import map_rows
 from asterism.families.assignment import assign
@@ -72,7 +73,8 @@ class Choice:
 def fit_on_whole(source: Source, mixture: Mixture) -> Mixture:
     """The mixture of a sample, fitted on to the whole table."""
     start = MixtureModel(mixture.weights, mixture.params)
-    model = iterate(EM(mixture.family), source, [start], max_iter=STEPS)[0].model
+    with checkpointed(source):
+        model = iterate(EM(mixture.family), source, [start], max_iter=STEPS)[0].model
     return replace(mixture, weights=model.weights, params=model.params)
 
 

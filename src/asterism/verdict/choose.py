@@ -18,6 +18,7 @@ from asterism.data.encode import EncodedSource, Encoding
 from asterism.data.margins import Margins
 from asterism.data.read import read
 from asterism.data.source import ArraySource, Source
+from asterism.engines.journal import note
 from asterism.engines.reduce import map_rows, reduce
 from asterism.engines.threads import one_blas_thread
 from asterism.errors import DataError, ParameterError, TooFewRowsError
@@ -171,6 +172,7 @@ def choose_numbers(source: Source, encoded: EncodedSource, view: View, question:
 
 def choose_in_view(source: Source, view: View, question: Question) -> Choice:
     """The verdict on rows of numbers, as a view shows them."""
+    note(view=view, cells=None, decision=None)
     seen = view.of(source)
     drawn = draw(seen, COMPARED_ROWS, SAMPLE_SEED)
     if len(np.unique(drawn.x, axis=0)) == 1:
@@ -179,6 +181,7 @@ def choose_in_view(source: Source, view: View, question: Question) -> Choice:
     allowed = _allowed(question.ks, drawn)
     walk = (allowed is None or 1 in allowed) and walks(seen, reduce(seen, ColumnMoments.of).variance)
     decision = decide(rows.x, rows.weights, [1] if walk else allowed)
+    note(decision=decision, drawn=drawn, rows=rows, walk=walk)
     rare = _rare(source, view, drawn, rows, decision, question) if not walk else Rare()
     k = decision.k + rare.more
     if rare.k:

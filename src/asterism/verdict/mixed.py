@@ -25,6 +25,7 @@ from asterism.data.encode import EncodedSource
 from asterism.data.margins import Margins
 from asterism.data.source import ArraySource, Piece, Source
 from asterism.engines.context import current, engine
+from asterism.engines.journal import checkpointed, note, unnoted
 from asterism.engines.loop import iterate
 from asterism.engines.threads import one_blas_thread
 from asterism.methods.cells import Cell, Cells
@@ -176,7 +177,8 @@ def _by_numbers(rows: MixedRows) -> tuple[Index, float] | None:
     complete = filled(Drawn(x, rows.weights, True))
     if len(np.unique(complete.x, axis=0)) < LEAST_DISTINCT:
         return None
-    decision = decide(complete.x, complete.weights)
+    with unnoted():
+        decision = decide(complete.x, complete.weights)
     return decision.proposal.labels[decision.seen.place], decision.score
 
 
@@ -211,11 +213,13 @@ def choose_mixed(source: Source, view: View, question: Question) -> Choice | Non
     with one_blas_thread():
         drawn = draw(AsNumbers(source), SAMPLE, SAMPLE_SEED)
         rows = MixedRows(margins, *_once(source.columns, drawn))
+        note(view=view)
         with _one_thread():
             decision = decide_mixed(rows, question.ks)
         cell, group_of = decision.proposal.cell, decision.proposal.group_of
         if cell is None or (decision.null is not None and _idle_names(rows, decision)):
             return None
+        note(mixed=decision)
         shown = question.ks or sorted({cell.k for cell in decision.cells.values()})
         asked = replace(question, ks=shown, wanted=frozenset({"bic", "icl"}), model=cell.mixture.family)
         criteria, picks = measured(Rows(rows.x, rows.weights), decision.cells, cell, asked)
@@ -284,7 +288,8 @@ def _one_thread() -> AbstractContextManager[Any]:
 def _on_all_rows(source: Source, mixture: Mixture) -> Mixture:
     """EM over the whole table from where the sample led it."""
     start = MixtureModel(mixture.weights, mixture.params)
-    [run] = iterate(EM(mixture.family), source, [start], max_iter=STEPS)
+    with checkpointed(source):
+        [run] = iterate(EM(mixture.family), source, [start], max_iter=STEPS)
     return Mixture(mixture.family, run.model.weights, run.model.params)
 
 
