@@ -173,9 +173,9 @@ def test_in_python_a_folder_is_all_it_takes(here, monkeypatch) -> None:
     assert not again.interrupted
     assert (again.probabilities == whole.probabilities).all()
     assert not (here / "kept").exists()
+    monkeypatch.setattr(choose, "measured", interrupted)
+    asterism.find(rows, k=[1, 2, 3], engine=asterism.engine(checkpoint="kept"))
     with pytest.raises(ModelFileError, match="another table"):
-        monkeypatch.setattr(choose, "measured", interrupted)
-        asterism.find(rows, k=[1, 2, 3], engine=asterism.engine(checkpoint="kept"))
         asterism.find(rows[1:], k=[1, 2, 3], engine=asterism.engine(checkpoint="kept"))
 
 

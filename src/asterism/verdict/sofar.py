@@ -60,8 +60,8 @@ def _choice(verdict: Verdict, cells: Cells, view: View, model: tuple[Any, Any, s
     text = f"{verdict.text} {said}"
     return Choice(
         k=verdict.k, confidence=verdict.confidence, reasons=(*verdict.reasons, said), verdict=text,
-        table=_table(cells), picks={}, structure=structure, components=len(group_of), group_of=group_of, model=mixture,
-        labels=np.zeros(0, np.int32), alternative=verdict.alternative, view=view,
+        table=_table(cells), picks={}, structure=structure, components=len(group_of), group_of=group_of,
+        model=mixture, labels=np.zeros(0, np.int32), alternative=verdict.alternative, view=view,
     )  # fmt: skip
 
 
