@@ -38,6 +38,7 @@ from asterism.explain.profiles import Profile, group_profiles
 from asterism.explain.relevance import Relevance
 from asterism.explain.typicality import UNUSUAL
 from asterism.groups.baseline import with_baseline
+from asterism.groups.held import Held
 from asterism.groups.layers import Layers, layers_table
 from asterism.groups.membership import Weights, membership_of
 from asterism.groups.model import GroupModel
@@ -46,6 +47,7 @@ from asterism.groups.without import relevance_of
 from asterism.methods.encoding import standard_encoding
 from asterism.modelfile import save
 from asterism.search.choosing import asked_for, chosen, with_few_rows
+from asterism.search.known import Said, keeping, knowing, knowing_again, known_names, outliers_beside, with_known
 from asterism.search.retold import restored_choice, told_of
 from asterism.search.rows import holes_of, rows_to_use
 from asterism.search.settle import described, settle
@@ -79,6 +81,8 @@ class Finding:
     left_out: NDArray[np.bool_] | None = None  # (n,) rows that took no part; None: all did
     table: Any = None  # as it was given, for columns that took no part; None: not known
     notes: tuple[str, ...] = ()  # what the user should know of how the table was read
+    held: Held | None = None  # rows of which something was known
+    known_names: Mapping[int, str] = field(default_factory=dict)  # groups with a known label
 
     def __repr__(self) -> str:
         return three_lines(self.verdict, [p.size for p in self.profiles], len(self.labels))
@@ -121,6 +125,8 @@ class Finding:
         A row adds up to 1, less the probability that it is of the background where there is one.
         """
         found = self.model.probabilities(self.encoded.source)
+        if self.held is not None:
+            found = self.held.in_probabilities(found)
         if self.left_out is not None:
             found[self.left_out] = np.nan
         return found
@@ -134,9 +140,10 @@ class Finding:
         >>> str(asterism.find(rows, k=2).explanation.groups[0].rule)
         'x0 > 5'
         """
-        return explain(
+        found = explain(
             self.encoded.source, self.labels, self.k, shares=self.model.shares, seed=self.settings["seed"]
         )
+        return found.named(self.known_names)
 
     @cached_property
     def unusual_shares(self) -> list[float | None]:
@@ -208,7 +215,10 @@ class Finding:
         ``columns``  add the columns that were used, as the table has them
         """
         table = self.encoded.source
-        frame = ranked_table(self.model.ranked(table), self.left_out)
+        ranked = self.model.ranked(table)
+        if self.held is not None:
+            ranked = self.held.in_ranked(ranked, self.typicality)
+        frame = ranked_table(ranked, self.left_out)
         frame = with_names(frame, [group.name for group in self.explanation.groups])
         return with_columns(frame, table) if columns else frame
 
@@ -296,6 +306,11 @@ def find(
     progress: bool | Progress | None = None,
     missing: Literal["keep", "drop", "refuse"] = "keep",
     outliers: str | float = "auto",
+    known: Any = None,
+    together: Any = (),
+    apart: Any = (),
+    min_size: int | None = None,
+    max_size: int | None = None,
     select: bool = False,
     **reading: Unpack[ReadKeywords],
 ) -> Finding:
@@ -315,6 +330,9 @@ def find(
     ``missing``  "keep" rows with missing cells, "drop" them (label -1) or "refuse" the table
     ``outliers`` rows that belong to none (label -1): "auto", those of a background of evenly spread rows where there
                  is evidence of one; "none"; or a share such as 0.02, the least typical rows
+    ``known``    labels of some rows: a column's name, or one a row (None: not known). Their groups are fixed
+    ``together``, ``apart``  pairs of row numbers, from 0, that are of one group, or of two
+    ``min_size``, ``max_size``  rows of a group, at least and at most
     ``select``   leave out the columns that carry nothing of the groups (``finding.relevance``), and search again
     ``reading``  how a file is written, where the guess is wrong: ``sheet``, ``sql``, ``encoding``, ... as in ``read``
 
@@ -324,12 +342,15 @@ def find(
     >>> finding.k, np.bincount(finding.labels).tolist()
     (2, [60, 40])
     """
-    belong_to_none = checked_outliers(outliers)
+    said = Said(known, together, apart, min_size, max_size)
+    belong_to_none = outliers_beside(said, checked_outliers(outliers))
     with _running(engine, progress):
         rows = opened(table, **reading) if reading else table
         task = task_of(
-            rows, k=k, method=method, kinds=kinds, weights=weights, scale=scale, seed=seed, missing=missing
-        )
+            rows, k=k, method=method, kinds=said.kinds(kinds), weights=weights, scale=scale, seed=seed,
+            missing=missing,
+        )  # fmt: skip
+        task = knowing(task, said, rows)
         folder = current().checkpoint
         folder = None if folder is None or folder.suffix else folder  # a file is that of one fit alone
         job = f"{job_of(task)} select={select}" if folder else ""
@@ -351,7 +372,8 @@ def _without_noise(found: Finding, task: Task, asked: dict[str, Any], outliers: 
         if found.k == 1 or found.interrupted or not 0 < len(noise) < len(found.columns):
             return found
         source = SelectedColumns(task.source, dict.fromkeys(noise, "noise: it carries nothing of the groups"))
-        task = replace(task_from(source, **asked, **task.settings), notes=task.notes)
+        settings = {name: value for name, value in task.settings.items() if name != "known"}
+        task = knowing_again(replace(task_from(source, **asked, **settings), notes=task.notes), task)
         again = _found(task, outliers)
         if again.k == 1:  # columns that made the groups together: better some noise than none of them
             return found
@@ -384,23 +406,31 @@ def _found(task: Task, outliers: Outliers) -> Finding:
     elif len(ks) == 1 and not choice.verdict:  # a table of one row, or of equal rows
         choice = replace(asked_for(choice), verdict="There are no groups. All rows are equal.", reasons=())
     view, judge, method = settle(task, choice)
+    judge, held = keeping(task, view, judge)
     columns = view.described(source.columns)
-    model = GroupModel(columns, view, judge, seen=choice.seen if method in ("gaussian", "mixed") else None)
+    # What is known may part groups otherwise than the search had seen them.
+    seen = choice.seen if method in ("gaussian", "mixed") and held is None else None
+    model = GroupModel(columns, view, judge, seen=seen)
     labels, doubt = model.labels_and_doubt(used)
+    labels = labels if held is None else held.in_labels(labels)
     if len(ks) > 1 and not stopped:
         choice = with_few_rows(choice, float(doubt.mass.sum()))
     judged = with_outliers(model, used, labels, outliers, seed)
+    judged = judged if held is None else held.in_judged(judged)
     model = judged.model
     order = sorted(range(model.k), key=lambda g: (-judged.mass[g], g))
     number = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
     left_out = None if used is source else map_rows(source, holes_of)
     labels = _numbered(judged.labels, number, left_out)
+    held, given = None if held is None else held.reordered(order), known_names(task, number)
+    choice = choice if task.known is None else with_known(choice, task.known, model.k)
     profiles = group_profiles(used, labels, model.k)
     settings = {
         **settings, "method": method, "plan": described(choice, method, len(ks) > 1), "outliers": outliers,
     }  # fmt: skip
     about = {**settings, "choice": told_of(choice)}
     model, names = model.reordered(order), names_of(used, labels, model.k)
+    names = tuple(given.get(g, name) for g, name in enumerate(names))
     return Finding(
         k=model.k,
         labels=labels,
@@ -417,6 +447,8 @@ def _found(task: Task, outliers: Outliers) -> Finding:
         typicality=judged.typicality,
         left_out=left_out,
         notes=task.notes,
+        held=held,
+        known_names=given,
     )
 
 

@@ -66,6 +66,7 @@ from asterism.stats.contingency import Contingency
 from asterism.stats.counts import CellTotals, CountHistogram, LevelCounts
 from asterism.stats.groups import FarthestRows, Moves
 from asterism.stats.moments import ColumnMoments, Moments
+from asterism.stats.picked import picking
 from asterism.stats.sample import RowSample
 from asterism.stats.scatter import GroupMoments, GroupScatter
 from asterism.stats.surroundings import Places, Surroundings
@@ -489,6 +490,9 @@ CASES = [
          missing=True, below=("rest",), scales=moment_scales),
     Case("farthest rows", "stats.groups.FarthestRows", farthest_of, lambda d: FarthestRows.zero(4, d),
          numbers=("row",), excused={"copies": BY_NUMBER}),
+    Case("picked rows", "stats.picked.PickedRows", picking(np.array([1, 3, 4])),
+         view=lambda picked: replace(picked, rows=picked.rows.astype(float)),  # of no rows it has no type
+         excused={"copies": BY_NUMBER, "absent": BY_NUMBER}),
     # --- k-means ---
     Case("moves", "stats.groups.Moves",
          lambda block: replace(lloyd(width(block)).summarize(three_centers(width(block)), block), far=None),

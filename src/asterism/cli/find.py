@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from asterism.cli import options as common
+from asterism.cli.known import Knowing, knowing
 from asterism.cli.main import INTERRUPTED
 from asterism.cli.messages import progress_bar, say, spoken_warnings
 from asterism.cli.params import NumberOfGroups, kinds_of
@@ -31,7 +32,7 @@ METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(common.Reading):
+class Options(common.Reading, Knowing):
     """The command line of one call."""
 
     k: int | range | None
@@ -71,6 +72,7 @@ class Options(common.Reading):
 @click.option("--outliers", metavar="auto|none|SHARE", default="auto", show_default=True,
               help="Rows that belong to no group (-1): those of a background of evenly spread rows, if there is "
               "evidence of one; none; or the least typical, 2% say.")  # fmt: skip
+@knowing
 @click.option("--out", metavar="DIR", help="Folder of results.  [default: NAME-groups in the current folder]")
 @click.option("--json", is_flag=True, help="Print the summary as JSON.")
 @common.seed
@@ -163,7 +165,8 @@ def run(options: Options) -> int:
 
 
 def _ignored(options: Options) -> tuple[str, ...]:
-    aside = [name for name in (options.reference, options.id, *options.outcome) if name is not None]
+    second = (options.reference, options.id, options.known, *options.outcome)
+    aside = [name for name in second if name is not None]
     return (*options.ignore, *(name for name in aside if name not in options.ignore))
 
 
@@ -205,6 +208,7 @@ def _find(options: Options, table: Any, engine: Any) -> Finding:
             missing=options.missing,
             outliers=options.outliers,
             select=options.select,
+            **options.told(),
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -42,6 +43,11 @@ class Explanation:
     groups: tuple[Group, ...]
     carriers: tuple[Carrier, ...]  # columns, those that carry the grouping most first
     places: Places  # the groups' means in standardised columns
+
+    def named(self, names: Mapping[int, str]) -> Explanation:
+        """With given names of some groups in place of those that were suggested."""
+        groups = (replace(group, name=names.get(g, group.name)) for g, group in enumerate(self.groups))
+        return replace(self, groups=tuple(groups))
 
 
 def explain(

@@ -53,6 +53,10 @@ class Judge(Protocol):
         """(n,) the likeliest group of every row, and (n, k) the probabilities of all."""
         ...
 
+    def scores(self, block: Block) -> Array:
+        """(n, k) logarithms of the probabilities, up to a constant a row: no far group is taken for impossible."""
+        ...
+
     def log_density_within(self, block: Block, labels: Labels) -> Array:
         """(n,) a score of rows in given groups that falls as rows of the group become rarer: a log density of the
         cells that are there, up to a constant for each group.
@@ -99,6 +103,16 @@ class MixtureJudge:
                 found.append(shares if plain else shares @ into)
         r = np.concatenate(found)
         return np.asarray(r.argmax(axis=1), np.int32), r
+
+    def scores(self, block: Block) -> Array:
+        """(n, k) log sum_c pi_c p(x | c) over the components of each group."""
+        own = [self.groups == g for g in range(self.k)]
+        with np.errstate(all="ignore"):
+            parts = [
+                np.stack([log_sum(scores[:, mine]) for mine in own], axis=1)
+                for scores in (self.mixture.scores(piece) for _, piece in pieces(block))
+            ]
+        return np.concatenate(parts)
 
     def log_density_within(self, block: Block, labels: Labels) -> Array:
         """(n,) log sum_c pi_c p(x | c) / pi_g over the components of a row's group."""
@@ -147,6 +161,10 @@ class CentersJudge:
     def look(self, block: Block) -> tuple[Labels, Array]:
         """The nearest centre; distances run over the cells a row has."""
         return nearest_center(self._model(block), block), _shares(self._squares(block), self._unit(block))
+
+    def scores(self, block: Block) -> Array:
+        """(n, k) minus squared distances, as round normal groups have them."""
+        return np.asarray(-self._squares(block) / self._unit(block))
 
     def _model(self, block: Block) -> Centers:
         return self.centers.masked if np.isnan(block.rows).any() else self.centers
@@ -202,6 +220,10 @@ class RegionsJudge:
         """(n,) of a row's group alone."""
         return self._within(self._scores(block), labels)
 
+    def scores(self, block: Block) -> Array:
+        """(n, k) log densities of groups."""
+        return self._scores(block)
+
     def _within(self, scores: Array, labels: Labels) -> Array:
         share = np.bincount(self.regions.labels, self.regions.weights) / self.regions.weights.sum()
         own = scores[np.arange(len(labels)), labels] - np.log(share[labels])
@@ -256,6 +278,10 @@ class MedoidsJudge:
         points = self.medoids.points
         labels = labels_and_cost(fitted, points, self.k, block)[0]
         return labels, _shares(fitted.tile(block.rows, points), self._unit)
+
+    def scores(self, block: Block) -> Array:
+        """(n, k) minus dissimilarities, as Laplace groups have them."""
+        return np.asarray(-self.medoids.fitted.tile(block.rows, self.medoids.points) / self._unit)
 
     @property
     def _unit(self) -> float:

@@ -23,6 +23,7 @@ from asterism.verdict.sofar import best_so_far
 from asterism.verdict.tabulate import Question, Table
 
 ROWS_A_GROUP = 10.0  # with fewer, on the average, chance makes groups as clear as any
+GIVEN = "That number was given, so nothing was compared."
 BESIDE = ("silhouette", "gap", "stability")  # criteria that are shown beside BIC and ICL
 
 
@@ -102,5 +103,4 @@ def _given(k: int) -> Choice:
 def asked_for(choice: Choice) -> Choice:
     """The choice of one number that the user gave: nothing was compared, and the words say so."""
     groups = "1 group" if choice.k == 1 else f"{choice.k} groups"
-    said = "That number was given, so nothing was compared."
-    return replace(choice, verdict=f"{groups}. {said}", reasons=(said,), confidence=1.0)
+    return replace(choice, verdict=f"{groups}. {GIVEN}", reasons=(GIVEN,), confidence=1.0)

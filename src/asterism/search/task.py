@@ -14,6 +14,7 @@ from asterism.engines.context import current
 from asterism.engines.journal import digest_of, ends_of
 from asterism.errors import ParameterError
 from asterism.methods.encoding import standard_encoding
+from asterism.methods.linked import Known
 from asterism.search.ranks import with_ranks
 from asterism.search.rows import numbers_to_try, rows_to_use
 from asterism.verdict.margins import margins_of
@@ -37,6 +38,7 @@ class Task:
     asked: bool  # whether these were given
     settings: dict[str, Any]  # method, scale, seed, missing
     notes: tuple[str, ...] = ()  # what the user should know of how the table was read
+    known: Known | None = None  # of the groups
 
     @property
     def method(self) -> str:
