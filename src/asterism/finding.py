@@ -345,7 +345,8 @@ def find(
     said = Said(known, together, apart, min_size, max_size)
     belong_to_none = outliers_beside(said, checked_outliers(outliers))
     with _running(engine, progress):
-        rows = opened(table, **reading) if reading else table
+        once = table == "-" if isinstance(table, str) else False  # standard input can be read once
+        rows = opened(table, **reading) if reading or once else table
         task = task_of(
             rows, k=k, method=method, kinds=said.kinds(kinds), weights=weights, scale=scale, seed=seed,
             missing=missing,
