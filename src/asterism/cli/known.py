@@ -10,7 +10,6 @@ import click
 
 from asterism.cli import options as common
 from asterism.errors import DataError, ParameterError
-from asterism.methods.linked import rows_in_words
 
 Pair = tuple[int, int]
 
@@ -74,6 +73,7 @@ def pairs_in(path: str) -> list[Pair]:
 def judged_pairs(path: str) -> tuple[list[Pair], list[Pair]]:
     """Pairs that are together and pairs that are apart; of a pair that was judged several times what most say."""
     from asterism.cli.compare import _columns, _row, _truth
+    from asterism.methods.linked import rows_in_words
 
     cells = _columns(path, ["first", "second", "same"])
     votes: Counter[Pair] = Counter()
