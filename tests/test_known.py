@@ -198,3 +198,11 @@ def test_examples_of_the_page_are_true(root):
     failed, tried = doctest.testfile(str(root / "docs" / "methods" / "known.md"), module_relative=False)
     assert tried > 5
     assert failed == 0
+
+
+def test_known_rows_stay_known_where_columns_are_selected():
+    x, z = three(apart=4.0, n=120)
+    labels = some_labels(z, "abc")
+    x = np.column_stack([x, np.random.default_rng(5).normal(size=(120, 2))])
+    finding = asterism.find(x, k=3, known=labels, apart=[(1, 3)], select=True)
+    keeps(finding, labels, apart=[(1, 3)])

@@ -47,7 +47,15 @@ from asterism.groups.without import relevance_of
 from asterism.methods.encoding import standard_encoding
 from asterism.modelfile import save
 from asterism.search.choosing import asked_for, chosen, with_few_rows
-from asterism.search.known import Said, keeping, knowing, knowing_again, known_names, outliers_beside, with_known
+from asterism.search.known import (
+    Said,
+    keeping,
+    knowing,
+    knowing_again,
+    known_names,
+    outliers_beside,
+    with_known,
+)
 from asterism.search.retold import restored_choice, told_of
 from asterism.search.rows import holes_of, rows_to_use
 from asterism.search.settle import described, settle
