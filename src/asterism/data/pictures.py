@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from asterism.data.files import file_errors
+from asterism.data.files import file_errors, matching_files
 from asterism.data.formats.npy import mapped
 from asterism.data.png import MAGIC as PNG
 from asterism.data.png import png_bytes, read_png, read_with_pillow
@@ -38,6 +39,43 @@ def read_picture(path: Path) -> Picture:
         if data.startswith(NUMPY):
             return as_picture(np.asarray(mapped(path)))
         return read_with_pillow(data)
+
+
+def picture_list(pictures: Any) -> list[Any]:
+    """The pictures meant, each an array or the ``Path`` of a file, which is not read yet.
+
+    One array has pictures along its first axis. A list may mix arrays, paths and globs; a glob stands for its files,
+    sorted by name. A path or glob by itself is a list of one.
+    """
+    if isinstance(pictures, str | Path):
+        pictures = [pictures]
+    elif isinstance(pictures, np.ndarray) and (pictures.ndim != 1 or pictures.dtype.kind not in "OU"):
+        if pictures.ndim not in (3, 4):
+            raise DataError(
+                f"Pictures are an array of shape (n, height, width) or (n, height, width, channels), not "
+                f"{pictures.shape}.",
+                "Reshape rows of pixels to pictures, or give a list of pictures.",
+            )
+    elif not isinstance(pictures, Iterable) or isinstance(pictures, bytes):
+        raise DataError(f"Pictures are given as a list or an array, not {type(pictures).__name__}.")
+    found: list[Any] = []
+    for picture in pictures:
+        if isinstance(picture, str | Path):
+            found += _picture_files(str(picture))
+        else:
+            found.append(picture)
+    if not found:
+        raise DataError("There are no pictures (0 sample(s)).", "Give at least one.")
+    return found
+
+
+def _picture_files(name: str) -> list[Path]:
+    if Path(name).expanduser().is_dir():
+        raise FileError(
+            f"{name!r} is a folder.",
+            f"Say which of its files are meant, for instance {str(Path(name) / '*.png')!r}.",
+        )
+    return matching_files(name, ())
 
 
 def as_picture(array: Any) -> Picture:

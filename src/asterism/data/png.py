@@ -28,9 +28,13 @@ def read_png(data: bytes) -> NDArray[np.uint8]:
 
 def read_with_pillow(data: bytes) -> NDArray[np.uint8]:
     """(height, width, channels) of any picture that Pillow reads; of 16 bits a channel the upper 8."""
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
-    with Image.open(io.BytesIO(data)) as image:
+    try:
+        opened = Image.open(io.BytesIO(data))
+    except UnidentifiedImageError as bad:  # says nothing but the address of the bytes
+        raise ValueError("it begins like no picture that can be read") from bad
+    with opened as image:
         if image.mode.startswith("I;16"):
             pixels = (np.asarray(image) >> 8).astype(np.uint8)
         else:

@@ -3,6 +3,7 @@
 A feature of a patch or a segment joins what was asked for:
 
     "colour"    mean and standard deviation of every channel
+    "histogram" shares of the pixels in each cell of a colour space
     "gradient"  a histogram of edge directions, weighted by edge strength, in 2 x 2 quarters (segments: in one)
     "pixels"    the patch itself, less its mean, over its standard deviation
 
@@ -20,20 +21,23 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from asterism.data.source import ArraySource
 from asterism.errors import DataError, ParameterError
+from asterism.methods.colours import ColourCells
 from asterism.methods.kmeans import fit_kmeans
 
-Feature = Literal["colour", "gradient", "pixels"]
-FEATURES: tuple[Feature, ...] = ("colour", "gradient", "pixels")
+Feature = Literal["colour", "histogram", "gradient", "pixels"]
+FEATURES: tuple[Feature, ...] = ("colour", "histogram", "gradient", "pixels")
 DIRECTIONS = 8  # of edges, all the way round
 STRONGEST = (
     0.2  # share of a histogram's length that one direction may have: one bright edge is not everything
 )
 FLAT = 1e-2  # standard deviation, in shares of the range, that is noise rather than a pattern
 SEGMENT_STEPS = 10  # of k-means: segments need to be neat, not perfect
+CHANNELS = ColourCells()  # colours are counted by the channels as they are
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +45,7 @@ Floats = NDArray[np.float64]
 # --- pictures ---------------------------------------------------------------------------------------------------
 
 
-def as_image(picture: Any, number: int = 0) -> Floats:
+def as_image(picture: Any, number: int | str = 0) -> Floats:
     """(height, width, channels) with values near 0..1: bytes are divided by 255, floats are taken as they are."""
     array = np.asarray(picture)
     if array.ndim == 2:
@@ -99,7 +103,9 @@ class Parts:
     sizes: Floats  # (m,) share of the picture: what a part counts
 
 
-def grid_parts(image: Floats, side: int, step: int, kinds: Sequence[Feature]) -> Parts:
+def grid_parts(
+    image: Floats, side: int, step: int, kinds: Sequence[Feature], colours: ColourCells = CHANNELS
+) -> Parts:
     """Square patches of ``side`` pixels, every ``step`` pixels."""
     height, width, _ = image.shape
     if side > min(height, width):
@@ -107,12 +113,18 @@ def grid_parts(image: Floats, side: int, step: int, kinds: Sequence[Feature]) ->
             f"A picture of {height} x {width} pixels has no patch of {side} x {side}.",
             "Give a smaller patch.",
         )
-    windows = np.lib.stride_tricks.sliding_window_view(image, (side, side), axis=(0, 1))[::step, ::step]
+    windows = sliding_window_view(image, (side, side), axis=(0, 1))[::step, ::step]
     down, across = windows.shape[:2]
     patches = windows.reshape(down * across, -1, side * side)  # (m, channels, pixels)
     parts: list[Floats] = []
     if "colour" in kinds:
         parts.append(np.concatenate([patches.mean(axis=2), patches.std(axis=2)], axis=1))
+    if "histogram" in kinds:
+        cells = sliding_window_view(colours.cells(image), (side, side), axis=(0, 1))[::step, ::step]
+        pixels = cells.reshape(down * across, -1, side * side).swapaxes(1, 2)
+        part = np.repeat(np.arange(down * across), side * side)
+        shape = (down * across, colours.count(image.shape[2]))
+        parts.append(_shares(pixels.reshape(len(part), -1), part, shape))
     if "gradient" in kinds:
         parts.append(_window_gradients(image, side, step))
     if "pixels" in kinds:
@@ -124,7 +136,9 @@ def grid_parts(image: Floats, side: int, step: int, kinds: Sequence[Feature]) ->
     return Parts(np.hstack(parts), places, np.full(len(places), 1.0 / len(places)))
 
 
-def segment_parts(image: Floats, n_segments: int, kinds: Sequence[Feature]) -> Parts:
+def segment_parts(
+    image: Floats, n_segments: int, kinds: Sequence[Feature], colours: ColourCells = CHANNELS
+) -> Parts:
     """Segments: pixels that are near and alike, found by k-means on place and colour."""
     height, width, channels = image.shape
     found, labels = np.unique(segment(image, n_segments), return_inverse=True)
@@ -140,8 +154,11 @@ def segment_parts(image: Floats, n_segments: int, kinds: Sequence[Feature]) -> P
     if "colour" in kinds:
         average = means(pixels)
         parts += [average, np.sqrt(means((pixels - average[labels]) ** 2))]
+    if "histogram" in kinds:
+        cells = colours.cells(image).reshape(len(labels), -1)
+        parts.append(_shares(cells, labels, (len(found), colours.count(channels))))
     if "gradient" in kinds:
-        parts.append(_normalized(means(_directions(image).reshape(-1, DIRECTIONS))))
+        parts.append(clipped_units(means(_directions(image).reshape(-1, DIRECTIONS))))
     if "pixels" in kinds:
         raise ParameterError("Segments have no pixels in common.", 'Ask for "colour", "gradient" or both.')
     i, j = np.divmod(np.arange(height * width), width)
@@ -173,6 +190,12 @@ def segment(image: Floats, n_segments: int) -> NDArray[np.int32]:
     return fit.labels.reshape(height, width)
 
 
+def _shares(cells: NDArray[np.intp], part: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
+    """Shares of pixels, of shape (parts, cells), from the cells (pixels, t) and the part (pixels,) of each."""
+    counts = np.bincount((part[:, None] * shape[1] + cells).ravel(), minlength=shape[0] * shape[1])
+    return counts.reshape(shape) / np.bincount(part, minlength=shape[0])[:, None]
+
+
 # --- edges ------------------------------------------------------------------------------------------------------
 
 
@@ -181,14 +204,22 @@ def _directions(image: Floats) -> Floats:
     grey = image.mean(axis=2)
     down = np.gradient(grey, axis=0) if len(grey) > 1 else np.zeros_like(grey)
     across = np.gradient(grey, axis=1) if grey.shape[1] > 1 else np.zeros_like(grey)
-    strength = np.hypot(down, across)
-    turn = (np.arctan2(down, across) / (2.0 * np.pi) % 1.0) * DIRECTIONS
+    return directed(down, across, DIRECTIONS)
+
+
+def directed(down: Floats, across: Floats, n: int) -> Floats:
+    """(..., n) lengths of gradients, each shared by the two nearest of ``n`` directions.
+
+    >>> directed(np.array(0.0), np.array(2.0), 4).tolist()
+    [2.0, 0.0, 0.0, 0.0]
+    """
+    strength = np.hypot(down, across)[..., None]
+    turn = (np.arctan2(down, across) / (2.0 * np.pi) % 1.0)[..., None] * n
     low = np.floor(turn).astype(np.intp)
     share = turn - low
-    out = np.zeros((*grey.shape, DIRECTIONS))
-    i, j = np.indices(grey.shape)
-    out[i, j, low % DIRECTIONS] = strength * (1.0 - share)
-    out[i, j, (low + 1) % DIRECTIONS] += strength * share
+    out = np.zeros((*np.shape(down), n))
+    np.put_along_axis(out, low % n, strength * (1.0 - share), axis=-1)
+    np.put_along_axis(out, (low + 1) % n, strength * share, axis=-1)
     return out
 
 
@@ -205,13 +236,13 @@ def _window_gradients(image: Floats, side: int, step: int) -> Floats:
         for b in (j, j + side - half):
             right = above[a + half][:, b + half] - above[a][:, b + half]
             quarters.append(right - above[a + half][:, b] + above[a][:, b])
-    return _normalized(np.maximum(np.concatenate(quarters, axis=2), 0.0).reshape(len(i) * len(j), -1))
+    return clipped_units(np.maximum(np.concatenate(quarters, axis=2), 0.0).reshape(len(i) * len(j), -1))
 
 
-def _normalized(histograms: Floats) -> Floats:
-    """To length 1, no entry above ``STRONGEST``, to length 1 again; patches without edges stay near 0."""
+def clipped_units(histograms: Floats, flat: float = FLAT) -> Floats:
+    """To length 1, no entry above ``STRONGEST``, to length 1 again; what is not longer than ``flat`` stays near 0."""
 
-    length = np.sqrt((histograms**2).sum(axis=1, keepdims=True) + FLAT**2)
+    length = np.sqrt((histograms**2).sum(axis=1, keepdims=True) + flat**2)
     clipped = np.minimum(histograms / length, STRONGEST)
     lost = np.sqrt((clipped**2).sum(axis=1, keepdims=True))
     scaled: Floats = clipped / np.maximum(lost, 1e-300) * np.minimum(lost / STRONGEST, 1.0)

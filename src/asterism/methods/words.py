@@ -1,6 +1,6 @@
 """Bags of visual words: a picture is the histogram of the codes of its parts.
 
-    picture -> parts (patches on a grid, segments) -> features -> nearest words -> histogram
+    picture -> parts (patches on a grid, segments, keypoints) -> features -> nearest words -> histogram
 
 Where nobody says how many words there are, the number is the one whose description of all features is shortest:
 words at (f / 2) log2 n bits each, the numbers of words at their entropy, residuals at (n f / 2) log2 D.
@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +63,10 @@ def fit_vocabulary(
     w = np.concatenate(
         [weight * part.sizes * len(part.sizes) for weight, part in zip(weights, parts, strict=True)]
     )
+    if not w.sum() > 0:
+        raise DataError(
+            "No picture has a keypoint.", "Give larger pictures, or such with more contrast; or take patches."
+        )
     spread = _spread(rows, w, groups)
     source = ArraySource(rows / spread, w)
     counted = int((w > 0).sum())
@@ -100,9 +103,11 @@ def _spread(rows: Floats, weights: Vector, groups: Sequence[int]) -> Vector:
 def histograms(vocabulary: Vocabulary, parts: Sequence[Parts], pyramid: Sequence[int]) -> NDArray[np.float64]:
     """(n, k fields) shares of the words in each picture: as a whole, or in each field of the grids of ``pyramid``.
 
-    The shares of one grid add up to 1: each field holds its part of the picture.
+    The shares of one grid add up to 1: each field holds its part of the picture. A picture without parts has zeros.
     """
     rows = np.vstack([part.features for part in parts])
+    if len(rows) == 0:
+        return np.zeros((len(parts), vocabulary.size * sum(side * side for side in pyramid)))
     labels = nearest(vocabulary.words, ArraySource(rows / vocabulary.spread))
     picture = np.repeat(np.arange(len(parts)), [len(part.sizes) for part in parts])
     places = np.vstack([part.places for part in parts])
@@ -114,22 +119,6 @@ def histograms(vocabulary: Vocabulary, parts: Sequence[Parts], pyramid: Sequence
         bins = picture * cells + field * vocabulary.size + labels
         shares.append(np.bincount(bins, sizes, minlength=len(parts) * cells).reshape(len(parts), cells))
     return np.hstack(shares)
-
-
-def checked_pictures(pictures: Any) -> Sequence[Any]:
-    """A list of pictures, or one array with pictures along its first axis."""
-    if isinstance(pictures, np.ndarray):
-        if pictures.ndim not in (3, 4):
-            raise DataError(
-                f"Pictures are an array of shape (n, height, width) or (n, height, width, channels), not "
-                f"{pictures.shape}.",
-                "Reshape rows of pixels to pictures, or give a list of pictures.",
-            )
-    elif not isinstance(pictures, Sequence) or isinstance(pictures, str):
-        raise DataError(f"Pictures are given as a list or an array, not {type(pictures).__name__}.")
-    if len(pictures) == 0:
-        raise DataError("There are no pictures (0 sample(s)).", "Give at least one.")
-    return list(pictures)
 
 
 def scaled_histograms(shares: NDArray[np.float64], norm: str | None) -> NDArray[np.float64]:
