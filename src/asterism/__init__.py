@@ -39,6 +39,7 @@ _HOME = {
     "AutoAssociativeNetwork": "asterism.estimators.network",
     "KernelPCA": "asterism.estimators.kernelpca",
     "PrincipalCurve": "asterism.estimators.curve",
+    "PrincipalSurface": "asterism.estimators.surface",
     "Choice": "asterism.verdict.choice",
     "choose_k": "asterism.verdict.choose",
     "check": "asterism.follow.drift",
@@ -57,7 +58,7 @@ __all__ = [  # noqa: RUF022  classes, then functions
     "CategoricalMixture", "DensityTree", "DivisiveClustering", "FastICA",
     "GaussianMixture", "KDTreeClustering", "KMeans", "KMedoids", "KernelPCA", "MixedMixture", "Mixture",
     "MultinomialMixture", "NegativeBinomialMixture", "PCA", "PoissonMixture", "PrincipalCurve",
-    "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
+    "PrincipalSurface", "ProbabilisticPCA", "SoftKMeans", "Standardizer", "StudentMixture",
     "TruncatedSVD",
     "BagOfVisualWords", "VectorQuantizer",
     "check", "choose_k", "dimension", "engine", "errors", "find", "load", "metrics", "read", "svd",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from asterism.estimators.quantizer import VectorQuantizer as VectorQuantizer
     from asterism.estimators.softkmeans import SoftKMeans as SoftKMeans
     from asterism.estimators.standardizer import Standardizer as Standardizer
+    from asterism.estimators.surface import PrincipalSurface as PrincipalSurface
     from asterism.estimators.svd import TruncatedSVD as TruncatedSVD
     from asterism.estimators.svd import svd as svd
     from asterism.estimators.words import BagOfVisualWords as BagOfVisualWords

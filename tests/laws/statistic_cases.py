@@ -54,10 +54,12 @@ from asterism.methods.lloyd import Centers, centers_at, lloyd_for
 from asterism.methods.medoids import labels_and_cost
 from asterism.methods.network import Network, slope_of
 from asterism.methods.palette import ColourCells, DistinctColours
+from asterism.methods.sheet import plane_of
 from asterism.methods.softkmeans import Soft, SoftTotals
 from asterism.methods.sparse_lloyd import FarRows, SparseLloyd, SparseSums
 from asterism.methods.squares import Product, SquaresOperator
 from asterism.methods.stack import Stack
+from asterism.methods.surface import Shares, Sheet, Surface
 from asterism.methods.swaps import Changes, Pool, Swaps
 from asterism.metrics import estimate
 from asterism.metrics.internal import CenterSums
@@ -342,6 +344,15 @@ def pulls_of(block: Block) -> Pulls:
     return Curve(np.full(d, 7.0), 1.0, 1.0, 0.0).summarize(Chain(knots), block)
 
 
+def shares_on_sheet(block: Block) -> Shares:
+    """Of a flat sheet: on a folded one two places may be equally near, and rounding decides."""
+    rows = tame(block).rows
+    rows = np.hstack([rows, rows]) if rows.shape[1] == 1 else rows
+    d = rows.shape[1]
+    surface = Surface(4, np.zeros(d), 1.0, 1.0, 0.0)
+    return surface.summarize(Sheet(plane_of(4, 0.7 * np.eye(d)[:2]), 1.0), replace(block, rows=rows))
+
+
 def pull_of(block: Block) -> Pull:
     d = width(block)
     point = FixedPoint("logcosh", 1.0, 0.0, 1.0, np.full(d, 7.0), np.full((2, d), 1e-3), np.empty((0, 2)))
@@ -552,6 +563,7 @@ CASES = [
     Case("image of sparse rows", "methods.krylov.Image", lambda block: image_of(stored(tame(block))),
          scales=linear_scales),
     Case("pulls on a curve", "methods.curve.Pulls", pulls_of, scales=linear_scales),
+    Case("shares of a surface", "methods.surface.Shares", shares_on_sheet, scales=linear_scales),
     Case("pull of sources", "methods.ica.Pull", pull_of, scales=linear_scales),
     Case("slope of a network", "methods.network.Slope",
          lambda block: slope_of(network(width(block)), network(width(block)).weights, tame(block)),

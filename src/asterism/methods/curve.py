@@ -135,28 +135,33 @@ def _added(at: NDArray[np.int64], values: Vector, p: int) -> Vector:
 
 
 def projected(knots: Array, y: Array) -> tuple[Vector, Vector]:
-    """(n,) the place of every row on the chain, and its squared distance from it.
+    """(n,) the place of every row on the chain, and its squared distance from it."""
+    piece, t, square = nearest_segments(knots[:-1], np.diff(knots, axis=0), y)
+    return piece + t, square
 
-    On the piece from a to a + v a row x is nearest to a + t v, t = (x - a)'v / |v|^2 held to 0 <= t <= 1, and there
+
+def nearest_segments(start: Array, way: Array, y: Array) -> tuple[NDArray[np.int64], Vector, Vector]:
+    """(n,) the segment a row is nearest to, the fraction of it that is behind, the squared distance from it.
+
+    On the segment from a to a + v a row x is nearest to a + t v, t = (x - a)'v / |v|^2 held to 0 <= t <= 1, and there
 
         |x - a - t v|^2 - |x|^2 = |a|^2 - 2 x'a - t (2 (x - a)'v / |v|^2 - t) |v|^2
 
-    Products find the nearest piece, the first of equals; the distance is taken from the difference itself.
+    Products find the nearest segment, the first of equals; the distance is taken from the difference itself.
     """
-    start, way = knots[:-1], np.diff(knots, axis=0)
     length = (way * way).sum(axis=1)
     along = np.divide(way, length[:, None], out=np.zeros_like(way), where=length[:, None] > 0)
     before, corner = (start * along).sum(axis=1), (start * start).sum(axis=1)
-    place, square = np.empty(len(y)), np.empty(len(y))
+    nearest, part, square = np.empty(len(y), np.int64), np.empty(len(y)), np.empty(len(y))
     for a in range(0, len(y), STRIP):
-        x = y[a : a + STRIP]
+        here, x = slice(a, a + STRIP), y[a : a + STRIP]
         free = x @ along.T - before
         t = np.clip(free, 0.0, 1.0)
         piece = (corner - x @ (2.0 * start.T) - t * (2.0 * free - t) * length).argmin(axis=1)
         t = t[np.arange(len(x)), piece]
         rest = x - start[piece] - t[:, None] * way[piece]
-        place[a : a + STRIP], square[a : a + STRIP] = piece + t, np.einsum("ij,ij->i", rest, rest)
-    return place, square
+        nearest[here], part[here], square[here] = piece, t, np.einsum("ij,ij->i", rest, rest)
+    return nearest, part, square
 
 
 @dataclass(frozen=True)
