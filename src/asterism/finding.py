@@ -39,10 +39,12 @@ from asterism.explain.relevance import Relevance
 from asterism.explain.typicality import UNUSUAL
 from asterism.groups.baseline import with_baseline
 from asterism.groups.held import Held
+from asterism.groups.judges import MixtureJudge
 from asterism.groups.layers import Layers, layers_table
 from asterism.groups.membership import Weights, membership_of
 from asterism.groups.model import GroupModel
 from asterism.groups.outliers import Outliers, checked_outliers, with_outliers
+from asterism.groups.stability import group_stability, is_cheap
 from asterism.groups.without import relevance_of
 from asterism.methods.encoding import standard_encoding
 from asterism.modelfile import save
@@ -61,6 +63,9 @@ from asterism.search.rows import holes_of, rows_to_use
 from asterism.search.settle import described, settle
 from asterism.search.task import Task, job_of, task_from, task_of
 from asterism.verdict.choice import Choice
+from asterism.verdict.mixed import SAMPLE
+from asterism.verdict.unseen import Unseen, unseen_in
+from asterism.verdict.view import COMPARED_ROWS
 
 MOST_SEARCHES = 3  # convention: after the first, without columns that carry nothing
 
@@ -201,6 +206,25 @@ class Finding:
         known, here = membership_of(self.model, self.encoded.source, self.labels, weights)
         return outcome_of(known, cells[here], found, method)
 
+    @cached_property
+    def stability(self) -> NDArray[np.float64] | None:
+        """(k,) how much of each group comes back when half of the rows are looked at, 0 to 1 (Hennig 2007).
+
+        NaN for a group of too few rows; None for one group, for medoids and where it would take long.
+        """
+        rows = self.model.rows_of(self.encoded.source)
+        if not is_cheap(self.model.judge, rows.n_rows, rows.n_columns):
+            return None
+        return group_stability(self.model.judge, rows, int(self.settings["seed"]))
+
+    @cached_property
+    def unseen(self) -> Unseen:
+        """What could not have been seen in so many rows: how small a group, how near another."""
+        judge = self.model.judge
+        names = isinstance(judge, MixtureJudge) and self.model.view.encoding is None
+        rows = len(self.labels) - self.n_left_out
+        return unseen_in(rows, len(self.columns), SAMPLE if names else COMPARED_ROWS, numbers=not names)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file that ``asterism.load`` reads and ``asterism assign`` uses; never half."""
         save(self.model, path)
@@ -256,6 +280,8 @@ class Finding:
                 for group, unusual in zip(self.explanation.groups, self.unusual_shares, strict=True)
             ],
             "layers": layers_table(self.layers),
+            "stability": None if self.stability is None else self.stability.tolist(),
+            "unseen": {**asdict(self.unseen), "sentence": self.unseen.sentence},
             "carriers": [asdict(carrier) for carrier in self.explanation.carriers],
             "relevance": [asdict(one) for one in self.relevance],
             "columns": [{**asdict(c), "missing": self.missing[c.name]} for c in self.columns],

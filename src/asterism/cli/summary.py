@@ -60,9 +60,19 @@ def _groups(finding: Finding) -> list[str]:
         for p in finding.profiles
     ]
     lines = _lines(head, body, right=(0, 1, 2))
+    unseen = ["", *textwrap.wrap(finding.unseen.sentence, WIDTH)]
     if finding.k == 1:
-        return lines
-    return [*lines, "", *(_rule(group) for group in finding.explanation.groups)]
+        return [*lines, *unseen]
+    rules = [_rule(group) for group in finding.explanation.groups]
+    return [*lines, "", *rules, *_come_back(finding), *unseen]
+
+
+def _come_back(finding: Finding) -> list[str]:
+    if finding.stability is None:
+        return []
+    each = ", ".join(f"{g} {'-' if math.isnan(s) else f'{s:.0%}'}" for g, s in enumerate(finding.stability))
+    said = f"Come back when half of the rows are looked at: {each} (below 60%: not to be trusted)."
+    return ["", *textwrap.wrap(said, WIDTH)]
 
 
 def _rule(group: Group) -> str:

@@ -74,6 +74,10 @@ class Subject:
     shares: Shares | None = None  # (n, k) responsibilities of rows, from their values alone
     explanation: Explanation | None = None  # of these rows under these names, where somebody has made it
     model: GroupModel | None = None
+    stability: tuple[float | None, ...] | None = (
+        None  # (k,) how much of a group comes back in halves of the rows
+    )
+    unseen: str = ""  # what could not have been seen, in words
     typicality: NDArray[np.float64] | None = None  # (n,) how usual a row is in its group; NaN: not known
     outliers: NDArray[np.bool_] | None = None  # (n,) rows that took part and belong to none
     reference: tuple[str, Sequence[str]] | None = None  # a column's name and its (n,) cells
@@ -116,6 +120,10 @@ def subject_of(
         shares=finding.model.shares,
         explanation=finding.explanation if source is table else None,
         model=finding.model,
+        stability=None
+        if finding.stability is None
+        else tuple(None if np.isnan(s) else float(s) for s in finding.stability),
+        unseen=finding.unseen.sentence,
         typicality=finding.typicality if len(finding.typicality) else None,
         outliers=finding.outliers,
         provenance=Provenance(

@@ -84,6 +84,7 @@ class GroupDict(TypedDict):
     borderline: list[RowDict]
     unusual: list[RowDict]  # the least typical first
     unusual_share: float | None  # of its rows, those with a typicality below 1%
+    stability: float | None  # how much of it comes back when half of the rows are looked at
 
 
 class ColumnDict(TypedDict):
@@ -174,6 +175,7 @@ class Summary(TypedDict):
     verdict: str
     confidence: float | None
     reasons: list[str]
+    unseen: str  # what could not have been seen
     method: str
     data: DataDict
     curves: list[CurveDict]
@@ -215,6 +217,7 @@ def summarize(subject: Subject) -> Summary:
         verdict=subject.verdict,
         confidence=subject.confidence,
         reasons=list(subject.reasons),
+        unseen=subject.unseen,
         method=subject.method,
         data=_data(subject, dict(carried)),
         curves=[_curve(curve) for curve in _curves(subject, sample)],
@@ -318,6 +321,7 @@ def _group(subject: Subject, group: Group, shown: list[str]) -> GroupDict:
         borderline=[_row(source, row.row, shown, row) for row in group.borderline],
         unusual=_unusual(subject, mine, MOST_UNUSUAL, shown),
         unusual_share=float((known < UNUSUAL).mean()) if len(known) else None,
+        stability=None if subject.stability is None else subject.stability[group.profile.group],
     )
 
 
