@@ -58,8 +58,8 @@ class Layers:
 
     >>> import numpy as np, asterism
     >>> rng = np.random.default_rng(0)
-    >>> rows = np.concatenate([rng.normal(place, 1, (50, 1)) for place in (0, 9, 40)])
-    >>> layers = asterism.find(np.hstack([rows, rows * 0 + rng.normal(size=rows.shape)]), k=3).layers
+    >>> rows = np.concatenate([rng.normal(x, 1, (n, 2)) for x, n in ((0, 60), (9, 50), (40, 40))])
+    >>> layers = asterism.find(rows, k=3).layers
     >>> [layer.k for layer in layers], layers.within(2)
     ([1, 2, 3], (0, 0, 1))
     """
