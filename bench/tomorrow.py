@@ -133,15 +133,159 @@ def checks(rows: int, models: int, samples: int) -> Iterator[str]:
     yield f"all        fresh: {total[0]} alarms of {total[2]}; columns alone {total[1]}"
 
 
+# --- like -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Month:
+    """Two months, and what happened between them: (kind, group of the first month, or of the second if born)."""
+
+    name: str
+    before: pd.DataFrame
+    now: pd.DataFrame
+    truth: tuple[
+        np.ndarray, np.ndarray
+    ]  # planted groups of the rows; groups keep their number, born ones have new
+    events: frozenset[tuple[str, int]]  # planted, those kept included
+
+
+WHAT = (
+    ("nothing",), ("shares",), ("moved",), ("born",), ("gone",), ("split",), ("merged",),
+    ("born", "gone"), ("moved", "born"), ("moved", "gone"),
+)  # fmt: skip
+
+
+def months(seed: int) -> Month:
+    """A pair of months of 3 to 5 groups that are 7 standard deviations apart or more, with the events of its turn."""
+    rng = np.random.default_rng([26, seed])
+    what, d, k = WHAT[seed % len(WHAT)], int(rng.integers(3, 7)), int(rng.integers(3, 6))
+    centers = [rng.normal(0, 6, d)]
+    while len(centers) < k + 2:  # two more places, for parts and strangers
+        place = rng.normal(0, 6, d)
+        if min(np.linalg.norm(place - c) for c in centers) > 7:
+            centers.append(place)
+    shares = rng.dirichlet(np.full(k, 8.0))
+    shares = {g: float(max(share, 0.1)) for g, share in enumerate(shares)}
+    own = dict(enumerate(centers[:k]))
+    direction = rng.normal(size=d)
+    direction /= np.linalg.norm(direction)
+    first, second = dict(own), dict(own)
+    sizes = dict(shares)
+    planted = dict.fromkeys(range(k), "kept")
+    events: set[tuple[str, int]] = set()
+    free = list(range(k))
+    rng.shuffle(free)
+    for kind in what:
+        g = free.pop()
+        if kind == "shares":
+            sizes = {h: share * float(rng.uniform(0.5, 2.0)) for h, share in sizes.items()}
+        elif kind == "moved":
+            second[g] = own[g] + 1.5 * direction
+            planted[g] = "moved"
+        elif kind == "born":
+            free.append(g)
+            second[k], sizes[k] = centers[k], 0.15
+            events.add(("born", k))
+        elif kind == "gone":
+            del second[g], sizes[g]
+            planted[g] = "gone"
+        elif kind == "split":
+            second[g], second[k] = own[g] - 2.5 * direction, own[g] + 2.5 * direction
+            sizes[g], sizes[k] = 0.2, 0.15
+            events.add(("split", g))
+        elif kind == "merged":
+            h = free.pop()
+            middle = own[g]
+            first[h] = middle + 6 * direction
+            second[g] = second[h] = middle + 3 * direction
+            planted[g] = planted[h] = "merged"
+            events.add(("merged", min(g, h)))
+    events |= {(kind, g) for g, kind in planted.items() if kind in ("kept", "moved", "gone")}
+    events -= {("kept", g) for kind, g in events if kind == "split"}
+    tables, truth = [], []
+    for at, share in ((first, shares), (second, sizes)):
+        groups = sorted(at)
+        p = np.array([share[g] for g in groups])
+        z = rng.choice(groups, int(rng.integers(800, 2001)), p=p / p.sum())
+        x = (
+            rng.normal(size=(len(z), d))
+            + np.array([at[g] for g in range(max(groups) + 1) if g in at])[np.searchsorted(groups, z)]
+        )
+        tables.append(pd.DataFrame(x, columns=[f"c{j}" for j in range(d)]))
+        truth.append(z)
+    return Month(
+        f"{seed:>2} {' + '.join(what)}", tables[0], tables[1], (truth[0], truth[1]), frozenset(events)
+    )
+
+
+def most_common(labels: np.ndarray, planted: np.ndarray, group: int) -> int:
+    """The number that most rows of a planted group have."""
+    own = labels[(planted == group) & (labels >= 0)]
+    return int(np.bincount(own).argmax()) if len(own) else -1
+
+
+def told(month: Month) -> tuple[bool, bool, str]:
+    """Whether all planted events and no others were told, and whether kept and moved groups kept number and name."""
+    old = asterism.find(month.before)
+    new = asterism.find(month.now, like=old.model)
+    number = {g: most_common(old.labels, month.truth[0], g) for g in np.unique(month.truth[0]).tolist()}
+    want = set()
+    for kind, g in month.events:
+        if kind == "born":
+            want.add((kind, most_common(new.labels, month.truth[1], g)))
+        elif kind == "merged":
+            want.add((kind, -1))  # which two they are is in the sentence
+        else:
+            want.add((kind, number[g]))
+    got = {
+        (e.kind, e.now[0] if e.kind == "born" else -1 if e.kind == "merged" else e.before[0])
+        for e in new.events
+        if not (e.kind in ("kept", "moved") and _has_more(new.events, e))
+    }
+    named = all(
+        most_common(new.labels, month.truth[1], g) == number[g]
+        and new.model.name_of(number[g]) == old.model.name_of(number[g])
+        for kind, g in month.events
+        if kind in ("kept", "moved")
+    )
+    return got == want, named, f"k {old.k} -> {new.k}; got {sorted(got)}, planted {sorted(want)}"
+
+
+def _has_more(events: tuple[Any, ...], event: Any) -> bool:
+    """The heir of a split or merged group is told twice: as what it is, and as still there."""
+    return any(
+        e is not event and e.kind in ("split", "merged") and set(event.now) & set(e.now) for e in events
+    )
+
+
+def likes(count: int, first: int) -> Iterator[str]:
+    """Pairs of months, one by one."""
+    right = kept = 0
+    for seed in range(first, first + count):
+        month = months(seed)
+        good, named, text = told(month)
+        right, kept = right + good, kept + named
+        verdict = f"{'right' if good else 'WRONG'}  names {'kept' if named else 'LOST'}"
+        yield f"{month.name:<22} {verdict}  {'' if good and named else text}"
+    yield f"all events and no others in {right} of {count}; names kept in {kept}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.tomorrow", description=__doc__)
     parser.add_argument("part", choices=["check", "like"])
     parser.add_argument("--rows", type=int, default=ROWS)
     parser.add_argument("--models", type=int, default=MODELS)
     parser.add_argument("--samples", type=int, default=SAMPLES)
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="the first pair")
     options = parser.parse_args()
     began = time.process_time()
-    for line in checks(options.rows, options.models, options.samples):
+    lines = (
+        checks(options.rows, options.models, options.samples)
+        if options.part == "check"
+        else likes(options.pairs, options.first)
+    )
+    for line in lines:
         print(line, flush=True)
     print(f"{time.process_time() - began:.0f} s of processor")
 

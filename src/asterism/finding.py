@@ -15,6 +15,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism.data.block import Block
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource
 from asterism.data.like import Match, read_like
@@ -30,19 +31,24 @@ from asterism.engines.journal import searching
 from asterism.engines.progress import Progress
 from asterism.engines.reduce import map_rows
 from asterism.errors import ParameterError
-from asterism.explain.groups import Explanation, Group, explain, names_of
+from asterism.explain.groups import Explanation, Group, explain, names_of, renumbered
 from asterism.explain.headline import three_lines
 from asterism.explain.labelled import with_columns, with_names
 from asterism.explain.outcome import Method, Outcome, outcome_of
-from asterism.explain.profiles import Profile, group_profiles
+from asterism.explain.profiles import Profile, group_profiles, renumbered_profiles
 from asterism.explain.relevance import Relevance
+from asterism.explain.rows import Shares
 from asterism.explain.typicality import UNUSUAL
+from asterism.follow.events import Event, summary_of
+from asterism.follow.like import Past, follow
 from asterism.groups.baseline import with_baseline
 from asterism.groups.held import Held
 from asterism.groups.judges import MixtureJudge
 from asterism.groups.layers import Layers, layers_table
 from asterism.groups.membership import Weights, membership_of
 from asterism.groups.model import GroupModel
+from asterism.groups.numbered import numbers_of
+from asterism.groups.numbering import numbered, unnumbered
 from asterism.groups.outliers import Outliers, checked_outliers, with_outliers
 from asterism.groups.stability import group_stability, is_cheap
 from asterism.groups.without import relevance_of
@@ -92,6 +98,7 @@ class Finding:
         default_factory=lambda: np.zeros(0)
     )  # (n,) how usual a row is in its group
     left_out: NDArray[np.bool_] | None = None  # (n,) rows that took no part; None: all did
+    events: tuple[Event, ...] = ()  # what became of the groups of an earlier model (``like``)
     table: Any = None  # as it was given, for columns that took no part; None: not known
     notes: tuple[str, ...] = ()  # what the user should know of how the table was read
     held: Held | None = None  # rows of which something was known
@@ -124,16 +131,16 @@ class Finding:
     @cached_property
     def verdict(self) -> str:
         """How many groups, how sure and why, in plain words."""
-        if self.model.background is None or not self.outliers.any():
-            return self.choice.verdict
-        beside = (
-            f"{self.outliers.mean():.0%} of the rows belong to none: they are spread evenly over the table."
-        )
-        return f"{self.choice.verdict} {beside}"
+        said = [self.choice.verdict]
+        if self.model.background is not None and self.outliers.any():
+            said.append(
+                f"{self.outliers.mean():.0%} of the rows belong to none: they are spread evenly over the table."
+            )
+        return " ".join([*said, *([summary_of(self.events)] if self.events else [])])
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
-        """(n, k) of every group, row by row; NaN for rows that were left out.
+        """(n, k) of every group, row by row; NaN for rows that were left out. Vacant numbers have columns of 0.
 
         A row adds up to 1, less the probability that it is of the background where there is one.
         """
@@ -153,16 +160,38 @@ class Finding:
         >>> str(asterism.find(rows, k=2).explanation.groups[0].rule)
         'x0 > 5'
         """
-        found = explain(
-            self.encoded.source, self.labels, self.k, shares=self.model.shares, seed=self.settings["seed"]
-        )
-        return found.named(self.known_names)
+        found = self.explained(self.positions, self.model_shares)
+        return replace(found, groups=renumbered(found.groups, self.numbers))
+
+    def explained(self, positions: NDArray[np.int32], shares: Shares) -> Explanation:
+        """The explanation of groups 0 .. k - 1, under the names they have."""
+        found = explain(self.encoded.source, positions, self.k, shares=shares, seed=self.settings["seed"])
+        names = {i: self.model.name_of(g) for i, g in enumerate(self.numbers)}
+        return found.named({i: name for i, name in names.items() if name})
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """(k,) the numbers of the groups: 0 .. k - 1, unless groups of an earlier model have gone."""
+        return numbers_of(self.model.judge)
+
+    @cached_property
+    def positions(self) -> NDArray[np.int32]:
+        """(n,) labels without vacant numbers: 0 .. k - 1, or -1."""
+        if self.numbers == tuple(range(self.k)):
+            return self.labels
+        place = np.searchsorted(np.array(self.numbers), self.labels).astype(np.int32)
+        return np.where(self.labels < 0, np.int32(-1), place)
+
+    def model_shares(self, block: Block) -> NDArray[np.float64]:
+        """(n, k) responsibilities of the rows of a block, without vacant numbers."""
+        found = self.model.shares(block)
+        return found if found.shape[1] == self.k else np.ascontiguousarray(found[:, list(self.numbers)])
 
     @cached_property
     def unusual_shares(self) -> list[float | None]:
         """(k,) the share of rows of each group with a typicality below 1%; about 0.01 in the rows of the fit."""
         known = ~np.isnan(self.typicality)
-        mine = [self.typicality[(self.labels == g) & known] for g in range(self.k)]
+        mine = [self.typicality[(self.labels == g) & known] for g in self.numbers]
         return [float((values < UNUSUAL).mean()) if len(values) else None for values in mine]
 
     @property
@@ -173,7 +202,7 @@ class Finding:
     @cached_property
     def relevance(self) -> tuple[Relevance, ...]:
         """What each column carries of the groups given the others, those that carry most first; noise is about 0."""
-        return relevance_of(self.model, self.encoded.source)
+        return relevance_of(unnumbered(self.model), self.encoded.source)
 
     def outcome(
         self, column: Any, *, method: Method = "bch", weights: Weights = "auto", kind: str | None = None
@@ -251,7 +280,8 @@ class Finding:
         if self.held is not None:
             ranked = self.held.in_ranked(ranked, self.typicality)
         frame = ranked_table(ranked, self.left_out)
-        frame = with_names(frame, [group.name for group in self.explanation.groups])
+        names = {group.profile.group: group.name for group in self.explanation.groups}
+        frame = with_names(frame, [names.get(g, "") for g in range(self.model.k)])
         return with_columns(frame, table) if columns else frame
 
     def to_dict(self) -> dict[str, Any]:
@@ -279,6 +309,7 @@ class Finding:
                 {**_told_of_group(group), "unusual": unusual}
                 for group, unusual in zip(self.explanation.groups, self.unusual_shares, strict=True)
             ],
+            "events": [event.to_dict() for event in self.events],
             "layers": layers_table(self.layers),
             "stability": None if self.stability is None else self.stability.tolist(),
             "unseen": {**asdict(self.unseen), "sentence": self.unseen.sentence},
@@ -346,6 +377,7 @@ def find(
     min_size: int | None = None,
     max_size: int | None = None,
     select: bool = False,
+    like: Any = None,
     **reading: Unpack[ReadKeywords],
 ) -> Finding:
     """Find the groups of a table.
@@ -368,6 +400,8 @@ def find(
     ``together``, ``apart``  pairs of row numbers, from 0, that are of one group, or of two
     ``min_size``, ``max_size``  rows of a group, at least and at most
     ``select``   leave out the columns that carry nothing of the groups (``finding.relevance``), and search again
+    ``like``     an earlier model, or its file: groups that are still there keep their numbers and names, and
+                 ``finding.events`` says what became of the others
     ``reading``  how a file is written, where the guess is wrong: ``sheet``, ``sql``, ``encoding``, ... as in ``read``
 
     >>> import numpy as np, asterism
@@ -388,11 +422,12 @@ def find(
         task = knowing(task, said, rows)
         folder = current().checkpoint
         folder = None if folder is None or folder.suffix else folder  # a file is that of one fit alone
-        job = f"{job_of(task)} select={select}" if folder else ""
+        past = None if like is None else Past.of(like, rows, task.used)
+        job = f"{job_of(task)} select={select} like={past and past.key}" if folder else ""
         with places_in(task.source), searching(folder, job) as search:
-            found = _found(task, belong_to_none)
+            found = _found(task, belong_to_none, past)
             if select:
-                found = _without_noise(found, task, {"k": k, "kinds": kinds}, belong_to_none)
+                found = _without_noise(found, task, {"k": k, "kinds": kinds}, belong_to_none, past)
             if found.interrupted:
                 search.write()
             else:
@@ -400,7 +435,9 @@ def find(
         return replace(found, table=rows)
 
 
-def _without_noise(found: Finding, task: Task, asked: dict[str, Any], outliers: Outliers) -> Finding:
+def _without_noise(
+    found: Finding, task: Task, asked: dict[str, Any], outliers: Outliers, past: Past | None
+) -> Finding:
     """Searches without the columns that carry nothing, until all that are left carry groups."""
     for _ in range(MOST_SEARCHES):
         noise = [one.column for one in found.relevance if not one.carries]
@@ -409,7 +446,7 @@ def _without_noise(found: Finding, task: Task, asked: dict[str, Any], outliers: 
         source = SelectedColumns(task.source, dict.fromkeys(noise, "noise: it carries nothing of the groups"))
         settings = {name: value for name, value in task.settings.items() if name != "known"}
         task = knowing_again(replace(task_from(source, **asked, **settings), notes=task.notes), task)
-        again = _found(task, outliers)
+        again = _found(task, outliers, past)
         if again.k == 1:  # columns that made the groups together: better some noise than none of them
             return found
         found = again
@@ -431,8 +468,10 @@ def _running(engine: AbstractContextManager[Any] | None, progress: bool | Progre
         yield
 
 
-def _found(task: Task, outliers: Outliers) -> Finding:
+def _found(task: Task, outliers: Outliers, past: Past | None = None) -> Finding:
     """What the search of a table finds."""
+    if past is not None:
+        task = replace(task, offered=past.offered)
     source, used, ks = task.source, task.used, task.ks
     settings, seed = task.settings, task.settings["seed"]
     choice, stopped = chosen(task)
@@ -459,17 +498,26 @@ def _found(task: Task, outliers: Outliers) -> Finding:
     labels = _numbered(judged.labels, number, left_out)
     held, given = None if held is None else held.reordered(order), known_names(task, number)
     choice = choice if task.known is None else with_known(choice, task.known, model.k)
-    profiles = group_profiles(used, labels, model.k)
+    profiles, k = group_profiles(used, labels, model.k), model.k
     settings = {
         **settings, "method": method, "plan": described(choice, method, len(ks) > 1), "outliers": outliers,
     }  # fmt: skip
     about = {**settings, "choice": told_of(choice)}
-    model, names = model.reordered(order), names_of(used, labels, model.k)
+    model, names = model.reordered(order), names_of(used, labels, k)
     names = tuple(given.get(g, name) for g, name in enumerate(names))
+    events: tuple[Event, ...] = ()
+    if past is not None:
+        followed = follow(past, labels, names, given)
+        events, names = followed.events, followed.names
+        model = numbered(model, followed.numbers, followed.places)
+        labels = _numbered(labels, np.append(followed.numbers, -1).astype(np.int32), None)
+        profiles = renumbered_profiles(profiles, followed.numbers)
+        held = None if held is None else held.numbered(followed.numbers, followed.places)
+        given = {followed.numbers[g]: name for g, name in given.items()}
     return Finding(
-        k=model.k,
+        k=k,
         labels=labels,
-        choice=choice if choice.k == model.k else replace(choice, k=model.k),
+        choice=choice if choice.k == k else replace(choice, k=k),
         profiles=profiles,
         columns=columns,
         ignored=source.ignored,
@@ -484,6 +532,7 @@ def _found(task: Task, outliers: Outliers) -> Finding:
         notes=task.notes,
         held=held,
         known_names=given,
+        events=events,
     )
 
 
@@ -499,6 +548,7 @@ def finding_again(model: GroupModel, table: Any, *, missing_columns: str = "refu
     _, doubt = model.labels_and_doubt(used)
     ranked = model.ranked(used)
     labels = ranked[:, 0].astype(np.int32)
+    profiles = group_profiles(used, labels, model.k)
     usual = {
         "method": "saved",
         "scale": True,
@@ -509,10 +559,10 @@ def finding_again(model: GroupModel, table: Any, *, missing_columns: str = "refu
     }
     settings = {name: model.about.get(name, value) for name, value in usual.items()}
     finding = Finding(
-        k=model.k,
+        k=len(numbers_of(model.judge)),
         labels=labels,
-        choice=restored_choice(model.about.get("choice"), model.k),
-        profiles=group_profiles(used, labels, model.k),
+        choice=restored_choice(model.about.get("choice"), len(numbers_of(model.judge))),
+        profiles=tuple(profiles[g] for g in numbers_of(model.judge)),
         columns=model.view.described(source.columns),
         ignored=tuple(Column(name, "ignored", reason="not a column of the model") for name in match.extra),
         missing=dict(zip(source.names, holes, strict=True)),

@@ -37,6 +37,7 @@ from asterism.groups.infile import packed_baseline, unpacked_baseline
 from asterism.groups.judges import CentersJudge, Judge, MedoidsJudge, MixtureJudge, RegionsJudge
 from asterism.groups.layers import unpacked_layers
 from asterism.groups.model import GroupModel
+from asterism.groups.numbered import NumberedJudge, plain_judge
 from asterism.methods.frame import Frame
 from asterism.methods.lloyd import Centers
 from asterism.methods.medoids import Medoids
@@ -46,6 +47,7 @@ from asterism.methods.regions import Regions
 from asterism.verdict.view import View
 
 FORMAT = "asterism-model"
+MOST_PLACES = 1_000_000  # convention: a file with more was not written by us
 VERSION = 1  # raised when a file of the new kind cannot be read by the old code
 
 Arrays = dict[str, NDArray[Any]]
@@ -189,7 +191,7 @@ def _restored(spec: Spec, arrays: Arrays) -> GroupModel:
     view = _view(spec["view"], columns, arrays)
     width = len(view.modelled(columns)) if view.encoding is None else view.encoding.width
     width = width if view.axes is None else len(view.axes)
-    judge = JUDGES[spec["judge"]["kind"]](spec["judge"], width, arrays)
+    judge = _with_numbers(JUDGES[spec["judge"]["kind"]](spec["judge"], width, arrays), spec["judge"])
     about = spec["about"]
     demand(isinstance(about, dict), "notes about the model")
     names = tuple(spec.get("names", ()))
@@ -197,13 +199,13 @@ def _restored(spec: Spec, arrays: Arrays) -> GroupModel:
     baseline = unpacked_baseline(view, columns, judge.k, arrays)
     rest = _rest(spec, judge.k, width, arrays)
     if "layers" in spec:
-        told, fine = spec["layers"], judge
+        told, fine = spec["layers"], plain_judge(judge)
         if "judge" in told:
             own = {
                 name.removeprefix("layers."): a for name, a in arrays.items() if name.startswith("layers.")
             }
             fine = JUDGES[told["judge"]["kind"]](told["judge"], width, own)
-        rest["known_layers"] = unpacked_layers(told, judge.k, fine.k), fine
+        rest["known_layers"] = unpacked_layers(told, plain_judge(judge).k, fine.k), fine
     return GroupModel(columns, view, judge, about, names=names, baseline=baseline, **rest)
 
 
@@ -308,6 +310,9 @@ def _view(spec: Spec, columns: tuple[Column, ...], arrays: Arrays) -> View:
 
 
 def _packed_judge(judge: Judge, arrays: Arrays) -> Spec:
+    if isinstance(judge, NumberedJudge):
+        numbers = {"numbers": judge.numbers.tolist(), "places": judge.places}
+        return {**_packed_judge(judge.judge, arrays), **numbers}
     if isinstance(judge, MixtureJudge):
         m = judge.mixture
         arrays["judge.weights"], arrays["judge.groups"] = m.weights, judge.groups
@@ -338,6 +343,17 @@ def _packed_judge(judge: Judge, arrays: Arrays) -> Spec:
         "kind": "medoids", "spread": judge.spread, "normalised": fitted.normalised, "names": list(fitted.names),
         "unknown": None if np.isnan(fitted.unknown) else fitted.unknown,
     }  # fmt: skip
+
+
+def _with_numbers(judge: Judge, spec: Spec) -> Judge:
+    """The judge with the numbers of its groups, where some are vacant."""
+    if "numbers" not in spec:
+        return judge
+    numbers, places = spec["numbers"], spec["places"]
+    demand(type(places) is int and judge.k <= places <= MOST_PLACES, "a number of groups")
+    known = all(type(number) is int and 0 <= number < places for number in numbers)
+    demand(known and len(numbers) == len(set(numbers)) == judge.k, "a number for each group")
+    return NumberedJudge(judge, np.array(numbers, np.int64), places)
 
 
 def _mixture(spec: Spec, width: int, arrays: Arrays) -> Judge:

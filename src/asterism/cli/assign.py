@@ -73,6 +73,7 @@ def run(options: Options) -> None:
     from asterism.engines.context import current, engine
     from asterism.explain.typicality import UNUSUAL
     from asterism.finding import ranked_table
+    from asterism.groups.strangers import note_on_strangers
     from asterism.modelfile import load
 
     if options.out and os.path.lexists(options.out) and not options.force:
@@ -89,6 +90,8 @@ def run(options: Options) -> None:
             ranked = model.ranked(source, options.level)
     k = model.k if options.level is None else options.level
     notes = [*source.notes, *match.notes(), *([NO_TYPICALITY] if model.typicality is None else [])]
+    strange = note_on_strangers(model.baseline, ranked[:, 4])
+    notes += [strange] if strange else []
     frame = ranked_table(ranked)
     if options.id is not None:
         frame = with_column(frame, table, options.id)

@@ -43,6 +43,7 @@ class Options(common.Reading, Knowing):
     select: bool
     missing: Literal["keep", "drop", "refuse"]
     outliers: str
+    like: str | None
     seed: int
     cluster: str | None
     open: bool
@@ -72,6 +73,8 @@ class Options(common.Reading, Knowing):
 @click.option("--outliers", metavar="auto|none|SHARE", default="auto", show_default=True,
               help="Rows that belong to no group (-1): those of a background of evenly spread rows, if there is "
               "evidence of one; none; or the least typical, 2% say.")  # fmt: skip
+@click.option("--like", metavar="MODEL", help="An earlier groups.asterism: groups that are still there keep number "
+              "and name, and which were born, gone, split, merged or moved is said.")  # fmt: skip
 @knowing
 @click.option("--out", metavar="DIR", help="Folder of results.  [default: NAME-groups in the current folder]")
 @click.option("--json", is_flag=True, help="Print the summary as JSON.")
@@ -156,6 +159,9 @@ def run(options: Options) -> int:
         for note in finding.notes:
             say(note)
         say(f"Wrote {', '.join(FILES)} into {options.out or target.name}/")
+    for event in finding.events:
+        if event.kind != "kept":
+            say(event.sentence)
     if finding.interrupted:
         on = " --resume goes on with the search." if (target / CHECKPOINT).is_dir() else ""
         say(f"Interrupted: the results are the best so far.{on}")
@@ -208,6 +214,7 @@ def _find(options: Options, table: Any, engine: Any) -> Finding:
             missing=options.missing,
             outliers=options.outliers,
             select=options.select,
+            like=options.like,
             **options.told(),
         )
 

@@ -43,6 +43,7 @@ def summary_text(finding: Finding, table: str, agreement: str = "", outcomes: Se
         [f"{shown(table)}: {rows}, {used}"],
         textwrap.wrap(finding.verdict, WIDTH, break_on_hyphens=False),
         *([textwrap.wrap(agreement, WIDTH)] if agreement else []),
+        *([_events(finding)] if finding.events else []),
         ["Groups", *_groups(finding)],
         *_layers(finding),
         *(_outcome(outcome, finding) for outcome in outcomes),
@@ -50,6 +51,12 @@ def summary_text(finding: Finding, table: str, agreement: str = "", outcomes: Se
         ["Columns", *_columns(finding), *_relevance(finding)],
     ]
     return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+
+
+def _events(finding: Finding) -> list[str]:
+    """What became of the groups of an earlier model."""
+    wrap = textwrap.TextWrapper(WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    return ["Beside the old groups", *(line for e in finding.events for line in wrap.wrap(shown(e.sentence)))]
 
 
 def _groups(finding: Finding) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,7 +13,7 @@ from asterism.data.source import Source
 from asterism.engines.reduce import reduce
 from asterism.explain.effects import Carrier, Effect, carriers, effects, group_cells
 from asterism.explain.names import sentence, suggested_names
-from asterism.explain.profiles import Labels, Profile, group_profiles
+from asterism.explain.profiles import Labels, Profile, group_profiles, renumbered_profiles
 from asterism.explain.rows import NotableRow, Places, Shares, group_places, notable_rows
 from asterism.explain.rules import Condition, Rule, counted, find_rule
 from asterism.stats.sample import RowSample
@@ -90,6 +90,12 @@ def names_of(source: Source, labels: Labels, k: int) -> tuple[str, ...]:
     """Suggested names of groups ``0 .. k-1``, as ``explain`` has them."""
     cells = group_cells(source, labels, k)
     return tuple(suggested_names([effects(cells, g) for g in range(k)]))
+
+
+def renumbered(groups: tuple[Group, ...], numbers: Sequence[int]) -> tuple[Group, ...]:
+    """The same groups under these numbers, rising ones."""
+    profiles = renumbered_profiles([group.profile for group in groups], numbers)
+    return tuple(replace(g, profile=profile) for g, profile in zip(groups, profiles, strict=True))
 
 
 def _rules(

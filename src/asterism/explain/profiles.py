@@ -10,7 +10,8 @@ and missing cells are left out of both means.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
 
@@ -63,6 +64,17 @@ def group_profiles(source: Source, labels: Labels, k: int) -> tuple[Profile, ...
     joined = reduce_blocks(EncodedSource(source, plain), partial(group_moments, labels, k))
     overall = reduce(ColumnMoments.merge, joined.parts)
     return tuple(_profile(g, moments, overall, plain) for g, moments in enumerate(joined.parts))
+
+
+def renumbered_profiles(profiles: Sequence[Profile], numbers: Sequence[int]) -> tuple[Profile, ...]:
+    """The same profiles under these numbers, in their order.
+
+    >>> one = Profile(0, 3, 0.5, {}, ())
+    >>> [profile.group for profile in renumbered_profiles([one, one], [4, 2])]
+    [2, 4]
+    """
+    pairs = sorted(zip(numbers, profiles, strict=True), key=lambda pair: pair[0])
+    return tuple(replace(profile, group=number) for number, profile in pairs)
 
 
 def group_moments(labels: Labels, k: int, block: Block) -> Joined:

@@ -28,15 +28,15 @@ from scipy import stats
 
 from asterism.data.like import Match
 from asterism.follow.columns import Seen, most_changed, seen_columns, shares_of_levels
-from asterism.follow.two_samples import (
+from asterism.groups.figures import Array, Baseline, Figures
+from asterism.groups.model import GroupModel
+from asterism.stats.two_samples import (
     Comparison,
     in_any_order,
     in_rising_places,
     more_often,
     rank_deviate,
 )
-from asterism.groups.figures import Array, Baseline, Figures
-from asterism.groups.model import GroupModel
 
 SINGLE = 1.5  # derived: a level of one row; weights may be fractions
 

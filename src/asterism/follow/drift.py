@@ -10,6 +10,7 @@ In long tables differences that mean nothing are certain, too: one counts from `
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any
@@ -22,11 +23,11 @@ from asterism.data.source import Source
 from asterism.engines.context import current
 from asterism.errors import ParameterError
 from asterism.follow.comparisons import Answer, compared, group_text
-from asterism.follow.two_samples import Comparison, holm, in_any_order
 from asterism.groups.baseline import figures_of, standing_of
 from asterism.groups.figures import Figures
 from asterism.groups.model import GroupModel
 from asterism.modelfile import load
+from asterism.stats.two_samples import Comparison, holm, in_any_order
 
 ALARMS = 0.03  # convention: of fresh tables of the same source; 5% are promised
 NEGLIGIBLE = 0.05  # convention: standard deviations; a smaller difference is none
@@ -109,22 +110,36 @@ def check(model: Any, table: Any) -> Check:
     source, match = read_like(table, known.columns, absent="missing", memory=current().memory)
     used: Source = CompleteRows(source) if known.about.get("missing") == "drop" else source
     answers, shares, before = _answers(known, used, match)
+    gone = [
+        Difference("columns", name, 0.0, 0.0, 1.0, True, f"{name!r}: the table has no such column.")
+        for name in match.absent
+    ]
+    ranked = sorted([*gone, *_judged(answers)], key=lambda d: (not d.counts, d.p_of_all, d.p))
+    extra = match.notes()[-1:] if match.extra else []
+    notes = [*([OLD] if known.baseline is None else []), *extra]
+    return Check(drifted(ranked), source.n_rows, before, tuple(ranked), shares, tuple(notes))
+
+
+def differences(model: GroupModel, now: Figures, match: Match) -> list[Difference]:
+    """All questions, answered, for rows counted by the ruler of the model's baseline."""
+    assert model.baseline is not None, "a model without a baseline"
+    return _judged(list(compared(model, model.baseline, now, match)))
+
+
+def drifted(found: Sequence[Difference]) -> bool:
+    """Whether any difference counts."""
+    return any(difference.counts for difference in found)
+
+
+def _judged(answers: list[Answer]) -> list[Difference]:
     adjusted = holm([answer.found.p for answer in answers])
-    differences = [
+    return [
         Difference(
             answer.about, answer.column, answer.found.p, p, answer.found.size,
             p <= ALARMS and abs(answer.found.size) >= NEGLIGIBLE, answer.sentence,
         )
         for answer, p in zip(answers, adjusted, strict=True)
     ]  # fmt: skip
-    gone = [
-        Difference("columns", name, 0.0, 0.0, 1.0, True, f"{name!r}: the table has no such column.")
-        for name in match.absent
-    ]
-    ranked = sorted([*gone, *differences], key=lambda d: (not d.counts, d.p_of_all, d.p))
-    extra = match.notes()[-1:] if match.extra else []
-    notes = [*([OLD] if known.baseline is None else []), *extra]
-    return Check(any(d.counts for d in ranked), source.n_rows, before, tuple(ranked), shares, tuple(notes))
 
 
 def model_of(model: Any) -> GroupModel:

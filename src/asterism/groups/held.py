@@ -28,6 +28,13 @@ class Held:
         number = np.argsort(np.asarray(order)).astype(np.int32)
         return Held(self.rows, number[self.labels], self.shares[:, list(order)])
 
+    def numbered(self, numbers: Sequence[int], places: int) -> Held:
+        """With these numbers for the groups, out of so many."""
+        at = np.asarray(numbers, np.int32)
+        shares = np.zeros((len(self.rows), places))
+        shares[:, at] = self.shares
+        return Held(self.rows, at[self.labels], shares)
+
     def in_labels(self, labels: Labels) -> Labels:
         """(n,) groups of all rows, these in place of what a model says."""
         labels = labels.copy()

@@ -7,8 +7,7 @@ loses where the model is fitted on without it,
     gain(x) = a (log p(x | all rows) - log p(x | other folds)),       a = 2 (F - 1) / (2 F - 1)
 
 with F folds. A model of a share (F - 1) / F of the rows falls short of that of all rows, too; ``a`` takes that out:
-with p parameters and n rows the difference is p / 2n + p / (2n (F - 1) / F) in the mean, and the gain sought is
-p / n.
+with p parameters and n rows the gap is p / 2n + p / (2n (F - 1) / F) in the mean, and the gain sought is p / n.
 
     mixture   a few steps of EM without the fold, beside as many with it
     centres   means without the fold

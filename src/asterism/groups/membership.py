@@ -16,6 +16,7 @@ from asterism.explain.first_step import mixing_covariance
 from asterism.explain.three_step import Array, Membership
 from asterism.groups.judges import MixtureJudge
 from asterism.groups.model import GroupModel
+from asterism.groups.numbering import unnumbered
 from asterism.verdict.rows import draw
 from asterism.verdict.view import SAMPLE_SEED
 
@@ -32,6 +33,7 @@ def membership_of(
     """
     if weights not in ("auto", "copies", "sampling"):
         raise ParameterError(f"weights is {weights!r}.", "Give 'auto', 'copies' or 'sampling'.")
+    model = unnumbered(model)
     w = map_rows(source, weights_of)
     here = np.flatnonzero((labels >= 0) & (w > 0))
     shares = model.probabilities(source)[here]

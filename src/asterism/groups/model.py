@@ -28,6 +28,8 @@ from asterism.groups.background import Background
 from asterism.groups.figures import Baseline
 from asterism.groups.judges import Array, Judge, Labels
 from asterism.groups.layers import Layers, layers_of
+from asterism.groups.numbered import numbers_of, plain_judge
+from asterism.groups.strangers import note_on_strangers
 from asterism.methods.posterior import Mixture
 from asterism.stats.sample import RowSample
 from asterism.verdict.view import View
@@ -47,6 +49,7 @@ class Assignment:
     )
     match: Match = field(repr=False)  # how the table fitted the model's columns
     typicality: Vector = field(default_factory=lambda: np.zeros(0))  # (n,) within the group; NaN: not known
+    strangers: str | None = None  # a warning, where more rows than expected are typical of no group
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return iter((self.labels, self.probabilities))
@@ -54,7 +57,7 @@ class Assignment:
     @property
     def notes(self) -> list[str]:
         """What a user should know about the columns, in sentences."""
-        return self.match.notes()
+        return [*self.match.notes(), *([self.strangers] if self.strangers else [])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +105,9 @@ class GroupModel:
     @cached_property
     def layered(self) -> tuple[Layers, Judge]:
         """The layers, and the judge of their finest parts."""
-        return layers_of(self.judge, self.seen) if self.known_layers is None else self.known_layers
+        if self.known_layers is not None:
+            return self.known_layers
+        return layers_of(plain_judge(self.judge), self.seen)
 
     def assign(self, table: Any, *, missing_columns: str = "refuse", level: int | None = None) -> Assignment:
         """The group of every row of a table, and the probabilities of all groups.
@@ -125,7 +130,8 @@ class GroupModel:
         source, match = read_like(table, self.columns, absent=missing_columns, memory=current().memory)
         found = self._map(source, _all_of, level)
         probabilities = np.ascontiguousarray(found[:, 2:])
-        return Assignment(found[:, 0].astype(np.int32), probabilities, match, found[:, 1].copy())
+        strange = note_on_strangers(self.baseline, found[:, 1])
+        return Assignment(found[:, 0].astype(np.int32), probabilities, match, found[:, 1].copy(), strange)
 
     def probabilities(self, source: Source) -> Array:
         """(n, k) of a table with the model's own columns."""
@@ -208,7 +214,7 @@ class GroupModel:
 
     def _map(self, source: Source, told: Callable[[Placed], NDArray[Any]], level: int | None = None) -> Any:
         if level is not None:
-            told = partial(_in_layer, told, self.layers, level)
+            told = partial(_in_layer, told, self.layers, np.array(numbers_of(self.judge)), level)
         return map_rows(self.rows_of(source), partial(_placed, self, source.names, told, level is not None))
 
     def place(self, block: Block, *, with_parts: bool = False) -> Placed:
@@ -266,12 +272,16 @@ def _placed(
 
 
 def _in_layer(
-    told: Callable[[Placed], NDArray[Any]], layers: Layers, level: int, placed: Placed
+    told: Callable[[Placed], NDArray[Any]],
+    layers: Layers,
+    numbers: NDArray[np.int64],
+    level: int,
+    placed: Placed,
 ) -> NDArray[Any]:
     """Rows as a layer has them: the layer's group of the likeliest part of a row's own group, so that layers nest."""
     assert placed.parts is not None
     group_of = np.asarray(layers.at(level).group_of)
-    inside = np.asarray(layers.groups) == placed.own[:, None]
+    inside = numbers[np.asarray(layers.groups)] == placed.own[:, None]
     part = np.where(inside, placed.parts, -1.0).argmax(axis=1)
     own = group_of[part].astype(np.int32)
     r = placed.parts @ np.eye(level)[group_of]

@@ -105,7 +105,7 @@ def subject_of(
     return Subject(
         title=shown(Path(title).name or title),
         source=source,
-        labels=finding.labels,
+        labels=finding.positions,
         k=finding.k,
         verdict=shown(finding.verdict, PARAGRAPH),
         method=str(finding.settings["method"]),
@@ -115,10 +115,10 @@ def subject_of(
         missing_policy=str(finding.settings["missing"]),
         curves=_curves(finding),
         confidence=finding.confidence,
-        reasons=tuple(shown(reason, PARAGRAPH) for reason in finding.reasons),
+        reasons=tuple(shown(r, PARAGRAPH) for r in (*finding.reasons, *(e.sentence for e in finding.events))),
         plan=shown(str(finding.settings["plan"]), PARAGRAPH),
-        shares=finding.model.shares,
-        explanation=finding.explanation if source is table else None,
+        shares=finding.model_shares,
+        explanation=finding.explained(finding.positions, finding.model_shares) if source is table else None,
         model=finding.model,
         stability=None
         if finding.stability is None

@@ -39,7 +39,9 @@ def chosen(task: Task) -> tuple[Choice, bool]:
     model = "gaussian" if task.method == "gaussian" else "mixed"
     given = ks if task.asked or single else None
     rare = task.method in BY_FORM  # centres of k-means or medoids would not be rare groups'
-    question = Question(given, frozenset({"bic", "icl", *beside}), model, task.seed, rare=rare)
+    question = Question(
+        given, frozenset({"bic", "icl", *beside}), model, task.seed, rare=rare, offered=task.offered
+    )
     here = journal()
     if here is not None:
         here.found.clear()  # what another search of this table found is no answer to this one

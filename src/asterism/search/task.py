@@ -18,6 +18,7 @@ from asterism.methods.linked import Known
 from asterism.search.ranks import with_ranks
 from asterism.search.rows import numbers_to_try, rows_to_use
 from asterism.verdict.margins import margins_of
+from asterism.verdict.offered import Offered
 from asterism.verdict.repeated import without_repeated
 
 METHODS = ("auto", "gaussian", "mixed", "kmeans", "kmedoids")
@@ -39,6 +40,7 @@ class Task:
     settings: dict[str, Any]  # method, scale, seed, missing
     notes: tuple[str, ...] = ()  # what the user should know of how the table was read
     known: Known | None = None  # of the groups
+    offered: Offered | None = None  # groups of an earlier table
 
     @property
     def method(self) -> str:

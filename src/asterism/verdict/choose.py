@@ -180,7 +180,9 @@ def choose_in_view(source: Source, view: View, question: Question) -> Choice:
     rows = filled(drawn)
     allowed = _allowed(question.ks, drawn)
     walk = (allowed is None or 1 in allowed) and walks(seen, reduce(seen, ColumnMoments.of).variance)
-    decision = decide(rows.x, rows.weights, [1] if walk else allowed)
+    old = question.offered
+    known = None if old is None else (old, old.of_sample(seen, COMPARED_ROWS, SAMPLE_SEED))
+    decision = decide(rows.x, rows.weights, [1] if walk else allowed, None if walk else known)
     note(decision=decision, drawn=drawn, rows=rows, walk=walk)
     rare = _rare(source, view, drawn, rows, decision, question) if not walk else Rare()
     k = decision.k + rare.more

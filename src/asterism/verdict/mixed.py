@@ -215,7 +215,7 @@ def choose_mixed(source: Source, view: View, question: Question) -> Choice | Non
         rows = MixedRows(margins, *_once(source.columns, drawn))
         note(view=view)
         with _one_thread():
-            decision = decide_mixed(rows, question.ks)
+            decision = decide_mixed(rows, _numbers(question))
         cell, group_of = decision.proposal.cell, decision.proposal.group_of
         if cell is None or (decision.null is not None and _idle_names(rows, decision)):
             return None
@@ -265,6 +265,14 @@ def _idle_names(rows: MixedRows, decision: MixedDecision) -> bool:
             penalty = 0.5 * (family.n_parameters(cell.k) - family.n_parameters(1)) * np.log(n)
             won += float(rows.weights @ gain) - penalty
     return won <= 0.0
+
+
+def _numbers(question: Question) -> Sequence[int] | None:
+    """The numbers to choose from; that of the groups of an earlier table, where this one does not differ from it."""
+    old = question.offered
+    if old is None or not old.same or (question.ks is not None and old.k not in question.ks):
+        return question.ks  # type: ignore[no-any-return]
+    return [old.k]
 
 
 def _once(columns: Sequence[Column], drawn: Drawn) -> tuple[Array, Array]:

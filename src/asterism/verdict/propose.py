@@ -138,13 +138,14 @@ def _by_mixtures(field: Field) -> Iterator[Proposal]:
     cells = sorted(field.cells.values(), key=lambda cell: cell.bic)
     several = [(cell, shares_of(cell.mixture, rows)) for cell in cells if cell.k > 1]
     for cell, shares in several:
-        yield _proposed(cell.mixture, shares, np.arange(cell.k))
+        yield proposed(cell.mixture, shares, np.arange(cell.k))
     for cell, shares in several[:MERGED_MIXTURES]:
         for group_of in brought_together(shares, field.near.weights):
-            yield _proposed(cell.mixture, shares, group_of)
+            yield proposed(cell.mixture, shares, group_of)
 
 
-def _proposed(mixture: Mixture, shares: Array, group_of: Index) -> Proposal:
+def proposed(mixture: Mixture, shares: Array, group_of: Index) -> Proposal:
+    """The partition that a mixture makes whose components have these groups, by their shares (n, components)."""
     labels = (shares @ np.eye(int(group_of.max()) + 1)[group_of]).argmax(axis=1)
     names = -np.ones(int(group_of.max()) + 1, np.int64)
     ordered = in_order(labels)

@@ -20,6 +20,7 @@ from asterism.verdict.crossval import cross_validated
 from asterism.verdict.elbow import knee, second_differences
 from asterism.verdict.gap import gap_statistic
 from asterism.verdict.merge import merged_by_entropy
+from asterism.verdict.offered import Offered
 from asterism.verdict.rows import Rows
 from asterism.verdict.stability import Classifier, by_kmeans, most_stable, stability
 
@@ -70,6 +71,7 @@ class Question:
     penalty: Callable[[int], float] | None = None
     precision: Any = None
     rare: bool = True  # whether rare groups of a long table count
+    offered: Offered | None = None  # groups of an earlier table
 
 
 def measured(rows: Rows, cells: Cells, best: Cell, question: Question) -> tuple[Table, Picks]:

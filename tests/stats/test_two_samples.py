@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from asterism.follow.two_samples import holm, in_any_order, in_rising_places, more_often, rank_deviate
+from asterism.stats.two_samples import holm, in_any_order, in_rising_places, more_often, rank_deviate
 
 counts = st.lists(st.integers(0, 40), min_size=4, max_size=4)
 
