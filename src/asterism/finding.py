@@ -15,6 +15,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from asterism.data.aside import headline
 from asterism.data.block import Block
 from asterism.data.columns import Column
 from asterism.data.encode import EncodedSource
@@ -22,6 +23,7 @@ from asterism.data.like import Match, read_like
 from asterism.data.one_column import cells_as_column, one_column
 from asterism.data.opening import opened
 from asterism.data.options import ReadKeywords
+from asterism.data.read import read
 from asterism.data.select import SelectedColumns
 from asterism.data.source import places_in
 from asterism.engines.bar import moving_bar
@@ -67,7 +69,7 @@ from asterism.search.known import (
 from asterism.search.retold import restored_choice, told_of
 from asterism.search.rows import holes_of, rows_to_use
 from asterism.search.settle import described, settle
-from asterism.search.task import Task, job_of, task_from, task_of
+from asterism.search.task import Task, check_choices, job_of, task_from
 from asterism.verdict.choice import Choice
 from asterism.verdict.mixed import SAMPLE
 from asterism.verdict.unseen import Unseen, unseen_in
@@ -136,7 +138,14 @@ class Finding:
             said.append(
                 f"{self.outliers.mean():.0%} of the rows belong to none: they are spread evenly over the table."
             )
-        return " ".join([*said, *([summary_of(self.events)] if self.events else [])])
+        if self.events:
+            said.append(summary_of(self.events))
+        return " ".join([*said, *([self.headline] if self.headline else [])])
+
+    @property
+    def headline(self) -> str:
+        """How many columns of the table are used, and what the others look like; empty where none is set aside."""
+        return headline(self.columns, self.ignored)
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
@@ -315,8 +324,8 @@ class Finding:
             "unseen": {**asdict(self.unseen), "sentence": self.unseen.sentence},
             "carriers": [asdict(carrier) for carrier in self.explanation.carriers],
             "relevance": [asdict(one) for one in self.relevance],
-            "columns": [{**asdict(c), "missing": self.missing[c.name]} for c in self.columns],
-            "ignored": [asdict(c) for c in self.ignored],
+            "columns": [{**c.to_dict(), "missing": self.missing[c.name]} for c in self.columns],
+            "ignored": [c.to_dict() for c in self.ignored],
             "notes": list(self.notes),
         }
 
@@ -378,6 +387,7 @@ def find(
     max_size: int | None = None,
     select: bool = False,
     like: Any = None,
+    na: Any = None,
     **reading: Unpack[ReadKeywords],
 ) -> Finding:
     """Find the groups of a table.
@@ -402,6 +412,7 @@ def find(
     ``select``   leave out the columns that carry nothing of the groups (``finding.relevance``), and search again
     ``like``     an earlier model, or its file: groups that are still there keep their numbers and names, and
                  ``finding.events`` says what became of the others
+    ``na``       cells that stand for "not known", ``{"q1": [99]}`` or ``["nix", -5]``: see ``asterism.read``
     ``reading``  how a file is written, where the guess is wrong: ``sheet``, ``sql``, ``encoding``, ... as in ``read``
 
     >>> import numpy as np, asterism
@@ -415,10 +426,11 @@ def find(
     with _running(engine, progress):
         once = table == "-" if isinstance(table, str) else False  # standard input can be read once
         rows = opened(table, **reading) if reading or once else table
-        task = task_of(
-            rows, k=k, method=method, kinds=said.kinds(kinds), weights=weights, scale=scale, seed=seed,
-            missing=missing,
-        )  # fmt: skip
+        check_choices(method, missing)
+        whole = read(rows, kinds=said.kinds(kinds), weights=weights, memory=current().memory, na=na)
+        task = task_from(
+            whole, k=k, method=method, kinds=said.kinds(kinds), scale=scale, seed=seed, missing=missing
+        )
         task = knowing(task, said, rows)
         folder = current().checkpoint
         folder = None if folder is None or folder.suffix else folder  # a file is that of one fit alone

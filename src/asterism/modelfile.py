@@ -9,7 +9,7 @@ again and compared after writing, and the file appears under its name only then.
 
 Typicality, background, the forms of columns, names of groups and the baseline came later than the format: a file
 without them is read, and such a model has none. Layers came later, too; of a file without them they are made of its
-judge.
+judge. A file that says how a column's cells are read (``data.reading``) has version 2.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from numpy.typing import NDArray
 from asterism.data.columns import KINDS, WITH_LEVELS, Column
 from asterism.data.encode import Encoding
 from asterism.data.margins import Margins
+from asterism.data.reading import to_dict
+from asterism.data.readings import reading_of
 from asterism.distances.mixed import FittedSum
 from asterism.engines.checkpoint import write_arrays
 from asterism.errors import ModelFileError, ParameterError
@@ -48,7 +50,8 @@ from asterism.verdict.view import View
 
 FORMAT = "asterism-model"
 MOST_PLACES = 1_000_000  # convention: a file with more was not written by us
-VERSION = 1  # raised when a file of the new kind cannot be read by the old code
+VERSION = 2  # raised when a file of the new kind cannot be read by the old code
+PLAIN_VERSION = 1  # of a file whose columns are read as they stand, which older code reads too
 
 Arrays = dict[str, NDArray[Any]]
 Spec = dict[str, Any]
@@ -72,7 +75,7 @@ def save(model: GroupModel, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     arrays: Arrays = {}
     spec = {
-        "columns": [{"name": c.name, "kind": c.kind, "levels": list(c.levels)} for c in model.columns],
+        "columns": [_packed_column(column) for column in model.columns],
         "view": _packed_view(model.view, arrays),
         "judge": _packed_judge(model.judge, arrays),
         "about": dict(model.about),
@@ -85,7 +88,8 @@ def save(model: GroupModel, path: str | os.PathLike[str]) -> None:
         name: np.asarray(array, array.dtype.newbyteorder("<"), order="C") for name, array in arrays.items()
     }
     # One entry: safetensors writes several in any order, and the same model should be the same file.
-    meta = {FORMAT: json.dumps({"version": VERSION, "digest": _digest(text, arrays), "model": text})}
+    version = VERSION if any(column.reading for column in model.columns) else PLAIN_VERSION
+    meta = {FORMAT: json.dumps({"version": version, "digest": _digest(text, arrays), "model": text})}
     target.parent.mkdir(parents=True, exist_ok=True)
     aside = target.with_name(f".{target.name}.{os.getpid()}.check")
     try:
@@ -209,6 +213,11 @@ def _restored(spec: Spec, arrays: Arrays) -> GroupModel:
     return GroupModel(columns, view, judge, about, names=names, baseline=baseline, **rest)
 
 
+def _packed_column(column: Column) -> Spec:
+    spec: Spec = {"name": column.name, "kind": column.kind, "levels": list(column.levels)}
+    return spec if column.reading is None else spec | {"reading": to_dict(column.reading)}
+
+
 def _column(item: Spec) -> Column:
     name, kind, levels = item["name"], item["kind"], tuple(item["levels"])
     demand(isinstance(name, str) and kind in KINDS and kind != "ignored", "columns with a name and a kind")
@@ -219,7 +228,8 @@ def _column(item: Spec) -> Column:
         bool(levels) == (kind in WITH_LEVELS) and (kind != "boolean" or len(levels) == 2),
         "levels of its kind",
     )
-    return Column(name, kind, levels)
+    reading = reading_of(item["reading"]) if "reading" in item else None
+    return Column(name, kind, levels, reading=reading)
 
 
 # --- rows that belong to none -----------------------------------------------------------------------------------

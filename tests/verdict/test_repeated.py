@@ -266,7 +266,8 @@ def test_a_category_written_twice_gives_the_groups_of_one(pets, tmp_path):
     twice = pets.assign(coat=pets["fur"].map({"long": "L", "short": "S", "none": "0"}))
     once, again = asterism.find(pets), asterism.find(twice)
     np.testing.assert_array_equal(once.labels, again.labels)
-    assert once.verdict == again.verdict
+    assert once.choice.verdict == again.choice.verdict
+    assert again.headline == "Used 4 of 5 columns; 1 repeats another."
     assert [(c.name, c.reason) for c in again.ignored] == [("coat", "repeats 'fur'")]
     again.save(tmp_path / "m.asterism")
     labels, _ = asterism.load(tmp_path / "m.asterism").assign(pets)  # the copy is not asked for

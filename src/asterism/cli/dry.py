@@ -18,8 +18,7 @@ BASE_BYTES = 350 << 20  # the program itself, with what it compiles
 def dry_run_text(
     table: str,
     how: ReadKeywords,
-    kinds: Mapping[str, Any],
-    weights: str | None,
+    look: Mapping[str, Any],
     method: str,
     k: Any,
     memory: str | None,
@@ -28,11 +27,14 @@ def dry_run_text(
     """The plan as text or JSON."""
     from asterism.cli.summary import shown
     from asterism.data.encode import Encoding
-    from asterism.data.read import read
+    from asterism.data.opening import opened
     from asterism.data.source import ArraySource
-    from asterism.search.ranks import with_ranks
+    from asterism.engines.context import engine
+    from asterism.search.task import looked_at
 
-    source = with_ranks(read(table, kinds=kinds, weights=weights, memory=memory, **how), kinds)
+    rows = opened(table, **how) if how else table
+    with engine(memory=memory):
+        source = looked_at(rows, **look)
     width = Encoding.plain(source.columns).width
     n, cells = source.n_rows, source.n_rows * width
     held = n * source.n_columns * source.dtype.itemsize if isinstance(source, ArraySource) else 0

@@ -17,7 +17,7 @@ from asterism.cli import options as common
 from asterism.cli.known import Knowing, knowing
 from asterism.cli.main import INTERRUPTED
 from asterism.cli.messages import progress_bar, say, spoken_warnings
-from asterism.cli.params import NumberOfGroups, kinds_of
+from asterism.cli.params import NumberOfGroups, absent_of, kinds_of
 from asterism.cli.resume import CHECKPOINT
 from asterism.cli.tables import table_name
 from asterism.errors import NotConvergedError, ParameterError
@@ -155,6 +155,8 @@ def run(options: Options) -> int:
             _write_report(options, finding, (reference, outcomes), report, time.monotonic() - began)
             carried_over(kept, folder)
     click.echo(json if options.json else text, nl=False)
+    if finding.headline and not options.quiet:
+        say(finding.headline)
     if not options.quiet:
         for note in finding.notes:
             say(note)
@@ -207,6 +209,7 @@ def _find(options: Options, table: Any, engine: Any) -> Finding:
             k=options.k,
             method=options.method,
             kinds=kinds_of(options.kind, _ignored(options)),
+            na=absent_of(options.na),
             weights=options.weights,
             seed=options.seed,
             engine=engine,
@@ -298,13 +301,16 @@ def _peak_bytes() -> int | None:
 def _dry_run(options: Options) -> int:
     from asterism.cli.dry import dry_run_text
 
-    kinds = kinds_of(options.kind, _ignored(options))
+    look = {
+        "kinds": kinds_of(options.kind, _ignored(options)),
+        "weights": options.weights,
+        "na": absent_of(options.na),
+    }
     click.echo(
         dry_run_text(
             options.table,
             options.how,
-            kinds,
-            options.weights,
+            look,
             options.method,
             options.k,
             options.memory,

@@ -24,6 +24,7 @@ DEBUG = "asterism.debug"  # where --debug leaves its mark: ``meta`` is shared by
 
 COMMANDS = {  # name -> module that holds a click command of that name
     "find": "asterism.cli.find",
+    "columns": "asterism.cli.columns",
     "assign": "asterism.cli.assign",
     "check": "asterism.cli.check",
     "report": "asterism.cli.report",

@@ -10,7 +10,7 @@ from typing import Any, cast
 import click
 
 from asterism.cli.main import DEBUG
-from asterism.cli.params import ColumnKind, NewName
+from asterism.cli.params import ColumnKind, MissingWords, NewName
 from asterism.data.options import ReadKeywords
 
 Decorator = Callable[[Any], Any]
@@ -53,6 +53,7 @@ class Reading(Opening):
 
     kind: tuple[tuple[str, str, tuple[str, ...]], ...]
     ignore: tuple[str, ...]
+    na: tuple[tuple[str, tuple[str, ...]], ...]
     weights: str | None
 
 
@@ -105,6 +106,13 @@ reading = together(
     opening,
     click.option("--kind", type=ColumnKind(), multiple=True, help="Say what a column is. Repeatable."),
     click.option("--ignore", metavar="COLUMN", multiple=True, help="Leave a column out. Repeatable."),
+    click.option(
+        "--na",
+        type=MissingWords(),
+        multiple=True,
+        help="Cells that mean not known: WORD in all columns, or COLUMN=WORD,WORD in one, instead of what is "
+        "found there (COLUMN= for none). Repeatable.",
+    ),
     click.option(
         "--weights", metavar="COLUMN", help="Column of row weights: 3 counts as three rows, 0 as none."
     ),

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from asterism.data.columns import KINDS
+from asterism.data.columns import ASKED
 from asterism.errors import ParameterError
 from asterism.verdict.numbers import numbers_from
 
-KIND = re.compile(rf"(?P<column>.+?)=(?P<kind>{'|'.join(KINDS)})(?::(?P<levels>.*))?", re.DOTALL)
+KIND = re.compile(rf"(?P<column>.+?)=(?P<kind>{'|'.join(ASKED)})(?::(?P<levels>.*))?", re.DOTALL)
 
 
 class NumberOfGroups(click.ParamType[Any]):
@@ -43,7 +43,7 @@ class ColumnKind(click.ParamType[Any]):
         found = KIND.fullmatch(value)
         if not found:
             self.fail(
-                f"{value!r} is not of the form column=kind. Kinds are {', '.join(KINDS)}; for example "
+                f"{value!r} is not of the form column=kind. Kinds are {', '.join(ASKED)}; for example "
                 "size=ordinal:low,mid,high.",
                 param,
                 ctx,
@@ -67,6 +67,31 @@ class NewName(click.ParamType[Any]):
         if not (old and sign and new):
             self.fail(f"{value!r} is not of the form old=new.", param, ctx)
         return old, new
+
+
+class MissingWords(click.ParamType[Any]):
+    """``word`` for all columns, or ``column=word,word``."""
+
+    name = "[COLUMN=]WORD,..."
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Column ("*" for all) and words."""
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return]  # click converts a default a second time
+        column, found, words = value.rpartition("=")
+        if found and not column:
+            self.fail(f"{value!r} names no column. Write --na WORD, or --na COLUMN=WORD.", param, ctx)
+        return column or "*", tuple(next(csv.reader([words]), ()))
+
+
+def absent_of(given: Iterable[tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]] | None:
+    """``--na`` as ``find`` takes it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for column, words in given:
+        found[column] = (*found.get(column, ()), *words)
+    return found or None
 
 
 def kinds_of(given: Iterable[tuple[str, str, tuple[str, ...]]], ignored: Iterable[str]) -> dict[str, Any]:

@@ -18,12 +18,20 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Literal, cast
 
+from asterism.data.reading import Reading
 from asterism.errors import ParameterError
 
 Kind = Literal["numeric", "categorical", "ordinal", "boolean", "count", "ignored"]
 KINDS: tuple[Kind, ...] = ("numeric", "categorical", "ordinal", "boolean", "count", "ignored")
 WITH_LEVELS: tuple[Kind, ...] = ("categorical", "ordinal", "boolean")
 NUMBERS: tuple[Kind, ...] = ("numeric", "count")  # cells are numbers, not codes of levels
+
+OPTIONS: dict[str, tuple[str, ...]] = {  # what may stand after a kind, beside levels
+    "date": ("day-first", "month-first", "year-first", "trend", "hour", "weekday", "month"),
+    "numeric": ("decimal-comma", "decimal-point"),
+    "count": ("decimal-comma", "decimal-point"),
+}
+ASKED = (*KINDS, "date")  # kinds that a user may ask for: dates become columns of other kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,20 @@ class Column:
     kind: Kind = "numeric"
     levels: tuple[str, ...] = ()  # names of the codes, for the kinds of WITH_LEVELS
     reason: str = ""  # why this kind was inferred or why the column is ignored
+    reading: Reading | None = None  # how cells of the table become its cells; None: they are that already
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns of the table that it is read from."""
+        return (self.reading.sources if self.reading is not None else ()) or (self.name,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its name, kind, levels and reason."""
+        return {"name": self.name, "kind": self.kind, "levels": self.levels, "reason": self.reason}
+
+    def text(self, value: float) -> str | None:
+        """A number of the column in the user's own units, where those are no number (a date); else None."""
+        return None if self.reading is None or self.levels else self.reading.text(value)
 
 
 @lru_cache(maxsize=8)  # every fit of a bare array asks for them
@@ -46,9 +68,10 @@ def numbered_columns(d: int) -> tuple[Column, ...]:
 class Wish:
     """What the user says a column is."""
 
-    kind: Kind
+    kind: Kind | Literal["date"]
     levels: tuple[str, ...] = ()  # none: those found in the table
     known: bool = False  # the column was read before: an unremarkable column stays as it is
+    options: tuple[str, ...] = ()  # those of OPTIONS
 
 
 def wishes(kinds: Mapping[str, Any] | Sequence[Column] | None) -> dict[str, Wish]:
@@ -77,21 +100,29 @@ def _wish(name: str, value: Any) -> Wish:
     else:
         kind, _, rest = str(value).partition(":")
         levels = tuple(level.strip() for level in rest.split(",")) if rest else ()
-    if kind not in KINDS:
-        close = get_close_matches(str(kind), KINDS, 1)
+    if kind not in ASKED:
+        close = get_close_matches(str(kind), ASKED, 1)
         meant = f"Did you mean {close[0]!r}? " if close else ""
         raise ParameterError(
-            f"The kind of column {name!r} is {value!r}.", f"{meant}Kinds are {', '.join(KINDS)}."
+            f"The kind of column {name!r} is {value!r}.", f"{meant}Kinds are {', '.join(ASKED)}."
         )
+    if levels and set(levels) <= set(OPTIONS.get(kind, ())):
+        return Wish(cast(Kind, kind), options=levels)
     if len(set(levels)) < len(levels) or "" in levels:
         raise ParameterError(
             f"The levels of column {name!r} are {', '.join(map(repr, levels))}.", "Name each level once."
         )
     if levels and kind not in WITH_LEVELS:
         raise ParameterError(
-            f"Column {name!r} is {kind} and has levels.", "Only the other kinds have levels."
+            f"Column {name!r} is {kind} and has levels.",
+            f"Only the other kinds have levels. {_may_have(kind)}".rstrip(),
         )
     return Wish(cast(Kind, kind), levels)
+
+
+def _may_have(kind: str) -> str:
+    options = OPTIONS.get(kind, ())
+    return f"What may stand there is {', '.join(options)}." if options else ""
 
 
 def require_known(names: Sequence[str], known: Sequence[str], what: str) -> None:

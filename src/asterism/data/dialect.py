@@ -111,5 +111,6 @@ def _fit(text: str, delimiter: str) -> tuple[float, int]:
 def _decimal_commas(rows: list[list[str]]) -> bool:
     cells = [cell.strip() for row in rows for cell in row]
     return any(re.match(COMMA_NUMBER, c) for c in cells) and not any(
-        re.match(r"^-?\d+\.\d+$", c) for c in cells
+        re.match(r"^-?\d+\.(?!\d{3}$)\d+$", c)  # 1.234 may be a thousand and more
+        for c in cells
     )

@@ -15,13 +15,13 @@ import numpy as np
 import pyarrow.compute as pc
 
 from asterism.data.block import Matrix
-from asterism.data.cells import as_codes, as_counts, as_numbers, plain, spelled
+from asterism.data.cells import plain, spelled
 from asterism.data.columns import NUMBERS, WITH_LEVELS, Column
 from asterism.data.frames import array_table
 from asterism.data.memory import memory_to_keep
 from asterism.data.opening import opened
 from asterism.data.source import ArraySource, Piece, Source, in_memory, places_in
-from asterism.data.table import Batch, Table, TableSource, batch_rows
+from asterism.data.table import Batch, Table, TableSource, batch_rows, cells_of, sources_of
 from asterism.errors import DataError, ParameterError
 
 SHOWN = 5  # names in a message
@@ -87,16 +87,17 @@ class LikeSource(TableSource):
     """Rows of a table under the columns of another. One pass at the start counts rows and new levels."""
 
     def __init__(self, table: Table, columns: tuple[Column, ...], absent: str) -> None:
-        there = [column for column in columns if column.name in table.types]
-        gone = tuple(column.name for column in columns if column.name not in table.types)
+        there = [column for column in columns if set(column.sources) <= table.types.keys()]
+        wanted = sources_of(columns)
+        gone = tuple(name for name in wanted if name not in table.types)
         if gone and (absent == "refuse" or not there):
             raise _lacks(table, gone)
-        extra = tuple(name for name in table.types if name not in {column.name for column in columns})
+        extra = tuple(name for name in table.types if name not in wanted)
         n_rows, unseen = _looked(table, there)
         if n_rows == 0:
             raise DataError(f"{table.title} has no rows.", "A table needs at least one row.")
         self.match = Match(gone, extra, unseen)
-        self.there = tuple(column.name for column in there)
+        self.there = tuple(sources_of(there))
         super().__init__(table, tuple(there), n_rows)
         self.columns = columns
         self._lookups = {name: _Lenient(codes) for name, codes in self._lookups.items()}
@@ -111,15 +112,10 @@ class LikeSource(TableSource):
     def _rows(self, batch: Batch, row: int) -> Matrix:
         out = np.full((batch_rows(batch), self.n_columns), np.nan, self.dtype)
         for j, column in enumerate(self.columns):
-            if column.name not in batch:
+            if not set(column.sources) <= batch.keys():
                 continue
-            if column.kind == "numeric":
-                out[:, j] = as_numbers(batch[column.name], column.name, row)
-            elif column.kind == "count":
-                out[:, j] = as_counts(batch[column.name], column.name, row)
-            else:
-                codes = as_codes(batch[column.name], self._lookups[column.name], column.name, row)
-                out[:, j] = np.where(codes == _UNSEEN, np.nan, codes)
+            cells = cells_of(column, batch, row, self._lookups.get(column.name, {}))
+            out[:, j] = np.where(cells == _UNSEEN, np.nan, cells) if column.kind in WITH_LEVELS else cells
         return out
 
 
@@ -138,9 +134,13 @@ def _looked(table: Table, columns: Sequence[Column]) -> tuple[int, dict[str, tup
     unseen: dict[str, tuple[int, tuple[str, ...]]] = {}
     known = {column.name: set(column.levels) for column in columns if column.kind in WITH_LEVELS}
     row = 0
-    for batch in table.batches([column.name for column in columns]):
-        for name, levels in known.items():
-            new = {level: count for level, count in _levels_of(batch[name]).items() if level not in levels}
+    for batch in table.batches(sources_of(columns)):
+        for column in columns:
+            if column.name not in known:
+                continue
+            name, levels = column.name, known[column.name]
+            cells = batch[name] if column.reading is None else column.reading.cells(batch, name, row)
+            new = {level: count for level, count in _levels_of(cells).items() if level not in levels}
             if new:
                 cells, some = unseen.get(name, (0, ()))
                 some = tuple(dict.fromkeys((*some, *new)))[: SHOWN + 1]
@@ -205,7 +205,7 @@ def _renamed(table: Table, columns: Sequence[Column]) -> Table:
     bare = getattr(table, "title", "") == "the array" and list(table.types) == [
         f"x{j}" for j in range(len(table.types))
     ]
-    names = [column.name for column in columns]
+    names = sources_of(columns)
     if not bare or list(table.types) == names:
         return table
     if len(table.types) != len(names):

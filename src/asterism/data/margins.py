@@ -211,7 +211,7 @@ class Margins:
     def described(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """These columns, the reason of each saying how it is seen."""
         return tuple(
-            column if form.is_plain else replace(column, reason=form.words(_noun(column)))
+            column if form.is_plain else replace(column, reason=_seen(column, form))
             for column, form in zip(columns, self.forms, strict=True)
         )
 
@@ -242,8 +242,12 @@ class Margins:
 FIELDS = ("kind", "shift", "unit", "sign", "least", "point", "share")
 
 
-def _noun(column: Column) -> str:
-    return "whole numbers" if column.reason.startswith("whole numbers") else "numbers"
+def _seen(column: Column, form: Form) -> str:
+    """What a column is, how it is seen, and how its cells are read."""
+    if column.reading is None:
+        return form.words("whole numbers" if column.reason.startswith("whole numbers") else "numbers")
+    noun, mark, rest = column.reason.partition(";")
+    return f"{form.words(noun)}{mark}{rest}"
 
 
 def _form_in_file(spec: Any) -> Form:

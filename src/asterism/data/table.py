@@ -11,17 +11,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from asterism.data.block import Matrix, Vector
-from asterism.data.cells import as_codes, as_counts, as_numbers
+from asterism.data.cells import as_codes, as_counts, as_numbers, is_text
 from asterism.data.columns import NUMBERS, WITH_LEVELS, Column
+from asterism.data.decorated import Numbers
 from asterism.data.profile import Profile
 from asterism.data.source import Piece, Source
+from asterism.data.unknown import Absent
+from asterism.data.vectors import is_vector
 from asterism.errors import DataError, FileError, WeightError, row_name
 
 Batch = Mapping[str, Any]  # Arrow arrays of one length, by name
 
 REMEDY = "Weights must be finite and 0 or more; 0 leaves a row out."
+LOOK_BYTES = 8 << 20  # looked at together
 BATCH_ROWS = 1 << 16  # what a table gives at a time, where it can choose
 
 
@@ -34,6 +39,7 @@ class Table(ABC):
     untyped: bool = False  # cells are text, and numbers among them must be recognised
     slow: bool = False  # to read again: its numbers are kept in memory where they fit
     notes: tuple[str, ...] = ()  # what the user should know of how it was read
+    decimal: str = "."  # how numbers are written, where a column's own cells do not decide
 
     @abstractmethod
     def batches(self, names: Sequence[str], start: int = 0, stop: int | None = None) -> Iterator[Batch]:
@@ -44,17 +50,57 @@ class Table(ABC):
         return row_name(row)
 
 
-def profiles(table: Table, names: Sequence[str], parse: frozenset[str] = frozenset()) -> dict[str, Profile]:
-    """The profiles of these columns in one pass; numbers are looked for in the text of ``parse``."""
+def profiles(
+    table: Table,
+    names: Sequence[str],
+    parse: frozenset[str] = frozenset(),
+    absent: Mapping[str, Absent] | None = None,
+) -> dict[str, Profile]:
+    """The profiles of these columns in one pass.
+
+    Numbers and dates are looked for in text, and in the categories of ``parse``; cells that the user says
+    are not known (``absent``) are missing.
+    """
     found = {name: Profile() for name in names}
     row = 0
-    for batch in table.batches(names):
+    for batch in _larger(table.batches(names)):
         for name, before in found.items():
-            wanted = before.levels is not None
-            part = Profile.of(batch[name], row, parse=table.untyped or name in parse, levels=wanted)
+            cells = batch[name] if absent is None else absent[name].without(batch[name])
+            look = name in parse or not pa.types.is_dictionary(cells.type)
+            part = Profile.of(cells, row, parse=look, levels=before.levels is not None)
             found[name] = before.merge(part)
         row += batch_rows(batch)
     return found
+
+
+def _larger(batches: Iterator[Batch]) -> Iterator[Batch]:
+    """Batches of up to 65,536 rows or 8 MB: what costs once a batch and column is then little beside the cells."""
+    waiting: list[Batch] = []
+    size, rows = 0, 0
+    for batch in batches:
+        if waiting and any(cells.type != waiting[0][name].type for name, cells in batch.items()):
+            yield _joined(waiting)  # files of one table may differ in type
+            waiting, size, rows = [], 0, 0
+        waiting.append(batch)
+        size += sum(cells.nbytes for cells in batch.values())
+        rows += batch_rows(batch)
+        if size >= LOOK_BYTES or rows >= BATCH_ROWS:
+            yield _joined(waiting)
+            waiting, size, rows = [], 0, 0
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[Batch]) -> Batch:
+    if len(batches) == 1:
+        return batches[0]
+    return {name: _together([batch[name] for batch in batches]) for name in batches[0]}
+
+
+def _together(arrays: list[Any]) -> Any:
+    if pa.types.is_dictionary(arrays[0].type):
+        return pa.chunked_array(arrays).unify_dictionaries().combine_chunks()
+    return pa.concat_arrays(arrays)
 
 
 def batch_rows(batch: Batch) -> int:
@@ -78,7 +124,7 @@ class TableSource(Source):
     ) -> None:
         self.table, self.columns, self.n_rows, self.ignored = table, columns, n_rows, ignored
         self.weights = weights
-        numeric = [str(table.types[c.name]) for c in columns if c.kind in NUMBERS]
+        numeric = [str(_number_type(table.types[c.sources[0]])) for c in columns if c.kind in NUMBERS]
         single = bool(numeric) and set(numeric) == {"float"}  # Arrow's name for float32
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self._lookups = {
@@ -98,8 +144,8 @@ class TableSource(Source):
 
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
         """One piece a batch of the table."""
-        names = [column.name for column in self.columns]
-        if isinstance(self.weights, str):
+        names = sources_of(self.columns)
+        if isinstance(self.weights, str) and self.weights not in names:
             names.append(self.weights)
         row = start
         for batch in self.table.batches(names, start, stop) if start < stop else ():
@@ -114,13 +160,7 @@ class TableSource(Source):
     def _rows(self, batch: Batch, row: int) -> Matrix:
         out = np.empty((batch_rows(batch), self.n_columns), self.dtype)
         for j, column in enumerate(self.columns):
-            cells = batch[column.name]
-            if column.kind == "numeric":
-                out[:, j] = as_numbers(cells, column.name, row)
-            elif column.kind == "count":
-                out[:, j] = as_counts(cells, column.name, row)
-            else:
-                out[:, j] = as_codes(cells, self._lookups[column.name], column.name, row)
+            out[:, j] = cells_of(column, batch, row, self._lookups.get(column.name, {}))
         return out
 
     def _weights(self, batch: Batch, row: int) -> Vector | None:
@@ -131,10 +171,35 @@ class TableSource(Source):
         return weights_in(batch[self.weights], self.weights, row)
 
 
+def _number_type(kind: Any) -> Any:
+    return kind.value_type if is_vector(kind) else kind
+
+
+def sources_of(columns: Sequence[Column]) -> list[str]:
+    """The columns of a table that these are read from, each once."""
+    return list(dict.fromkeys(source for column in columns for source in column.sources))
+
+
+def cells_of(column: Column, batch: Batch, row: int, lookup: Mapping[str, int]) -> Vector:
+    """(n,) numbers, or codes of levels, of a batch whose first row is ``row``."""
+    reading = column.reading
+    if reading is None:
+        cells = batch[column.name]
+        if column.kind in NUMBERS and is_text(cells.type):
+            reading = Numbers()  # a word such as "unknown" is a missing cell, early or late
+    if reading is not None:
+        cells = reading.cells(batch, column.name, row)
+    if column.kind == "numeric":
+        return as_numbers(cells, column.name, row)
+    if column.kind == "count":
+        return as_counts(cells, column.name, row)
+    return as_codes(cells, lookup, column.name, row)
+
+
 def weights_in(cells: Any, name: str, row: int) -> Vector:
     """Cells of a weights column from row ``row`` on, or a ``WeightError`` for the first bad one."""
     try:
-        weights = as_numbers(cells, name, row).astype(np.float64, copy=False)
+        weights = cells_of(Column(name), {name: cells}, row, {}).astype(np.float64, copy=False)
     except DataError as bad:
         raise WeightError("the weight is not a number.", REMEDY, row=bad.row, column=name) from bad
     bad_cells = ~(np.isfinite(weights) & (weights >= 0))

@@ -136,7 +136,9 @@ class _Cell:
 def _numbers(column: Column, here: _Cell, rest: _Cell) -> Effect:
     """d, and the point-biserial correlation."""
     if not here.weight or not rest.weight:
-        return _nothing(column, _mean(here), _mean(rest))
+        return _nothing(
+            column, *(None if v is None else column.text(v) or v for v in (_mean(here), _mean(rest)))
+        )
     a, b = _mean(here), _mean(rest)
     assert a is not None
     assert b is not None
@@ -146,9 +148,9 @@ def _numbers(column: Column, here: _Cell, rest: _Cell) -> Effect:
     strength = float(np.sqrt(between / (between + within))) if between > 0 else 0.0
     deviation = float(np.sqrt(within / n))
     size = (a - b) / deviation if deviation > 0 else np.inf * (a - b) if a != b else 0.0
-    return Effect(
-        column.name, column.kind, float(np.clip(size, -LARGEST, LARGEST)), strength, a, b, None, None
-    )
+    size = float(np.clip(size, -LARGEST, LARGEST))
+    shown, other = (column.text(v) or v for v in (a, b))
+    return Effect(column.name, column.kind, size, strength, shown, other, None, None)
 
 
 def _ranks(column: Column, here: _Cell, rest: _Cell) -> Effect:

@@ -93,6 +93,8 @@ def _words(effects: Sequence[Effect]) -> list[str]:
 
 
 def _word(effect: Effect) -> str:
+    if effect.kind in NUMBERS and isinstance(effect.value, str):  # a date
+        return f"{'late' if effect.size > 0 else 'early'} {' '.join(_tokens(effect.column)) or effect.column}"
     if effect.kind in (*NUMBERS, "ordinal"):
         return _more_or_less(effect.column, effect.size > 0)
     level, name = str(effect.value), " ".join(_tokens(effect.column)) or effect.column
@@ -129,6 +131,8 @@ def _clause(effect: Effect) -> str:
     if effect.kind in NUMBERS and isinstance(effect.value, float) and isinstance(effect.elsewhere, float):
         way = "higher" if effect.size > 0 else "lower"
         return f"{name} is {way} ({number_text(effect.value)} against {number_text(effect.elsewhere)})"
+    if effect.kind in NUMBERS and effect.elsewhere is not None:  # a date
+        return f"{name} is {'later' if effect.size > 0 else 'earlier'} ({effect.value} against {effect.elsewhere})"
     if effect.kind == "ordinal":
         way = "higher" if effect.size > 0 else "lower"
         return f"{name} is {way} (mostly {effect.value} against {effect.elsewhere})"

@@ -104,7 +104,10 @@ def _profile(group: int, moments: ColumnMoments, overall: ColumnMoments, plain: 
 
 def _by_value(column: Column, mean: Any, overall: Any, differ: Vector) -> tuple[float | str, Trait]:
     """Numbers by their mean, ranks by the level next to their mean."""
-    typical, usual = (column.levels[round(m)] if column.levels else float(m) for m in (mean, overall))
+    typical, usual = (
+        column.levels[round(m)] if column.levels else column.text(float(m)) or float(m)
+        for m in (mean, overall)
+    )
     return typical, Trait(column.name, typical, None, usual, float(differ[0]))
 
 

@@ -68,10 +68,13 @@ class Condition:
         if self.column.kind == "ordinal":
             return self._of_ranks(name)
         if np.isinf(self.low):
-            return f"{name} ≤ {exact_text(self.high)}"
+            return f"{name} ≤ {self._bound(self.high)}"
         if np.isinf(self.high):
-            return f"{name} > {exact_text(self.low)}"
-        return f"{exact_text(self.low)} < {name} ≤ {exact_text(self.high)}"
+            return f"{name} > {self._bound(self.low)}"
+        return f"{self._bound(self.low)} < {name} ≤ {self._bound(self.high)}"
+
+    def _bound(self, value: float) -> str:
+        return self.column.text(value) or exact_text(value)
 
     def _of_levels(self, name: str) -> str:
         assert self.levels is not None

@@ -119,7 +119,9 @@ def cell_text(column: Column, value: float) -> str:
     """A cell as the table has it."""
     if np.isnan(value):
         return "missing"
-    return column.levels[int(value)] if column.levels else number_text(float(value), 6)
+    if column.levels:
+        return column.levels[int(value)]
+    return column.text(float(value)) or number_text(float(value), 6)
 
 
 def _hover(sample: Sample, columns: tuple[Column, ...], first: Sequence[str]) -> list[list[str]]:

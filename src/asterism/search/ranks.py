@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ def with_ranks(source: Source, told: Collection[str]) -> Source:
     found: dict[int, NDArray[np.float64] | None] = {
         j: np.zeros(0)
         for j, column in enumerate(source.columns)
-        if column.kind == "numeric" and column.reason and column.name not in told
+        if column.kind == "numeric" and column.reason and column.name not in told and column.text(0.0) is None
     }
     for block in source.blocks():
         for j in [j for j, values in found.items() if values is not None]:
@@ -45,6 +46,12 @@ def with_ranks(source: Source, told: Collection[str]) -> Source:
     return Ranked(source, levels) if levels else source
 
 
+def _beside(column: Column) -> str:
+    """What is taken for missing, which was said of the numbers."""
+    first, _, rest = column.reason.partition(";")
+    return f"; {rest.split('; ')[-1].strip()}" if "taken for missing" in rest and first else ""
+
+
 class Ranked(Source):
     """A source in which some columns of numbers are codes of ordered levels."""
 
@@ -52,8 +59,11 @@ class Ranked(Source):
         self.inner, self.levels = inner, levels
         self.n_rows, self.dtype, self.ignored = inner.n_rows, inner.dtype, inner.ignored
         self.columns = tuple(
-            Column(
-                c.name, "ordinal", tuple(str(int(v)) for v in levels[j]), f"{len(levels[j])} whole numbers"
+            replace(
+                c,
+                kind="ordinal",
+                levels=tuple(str(int(v)) for v in levels[j]),
+                reason=f"{len(levels[j])} whole numbers{_beside(c)}",
             )
             if j in levels
             else c

@@ -17,6 +17,7 @@ from asterism.methods.encoding import standard_encoding
 from asterism.methods.linked import Known
 from asterism.search.ranks import with_ranks
 from asterism.search.rows import numbers_to_try, rows_to_use
+from asterism.search.vectors import with_directions
 from asterism.verdict.margins import margins_of
 from asterism.verdict.offered import Offered
 from asterism.verdict.repeated import without_repeated
@@ -53,23 +54,6 @@ class Task:
         return int(self.settings["seed"])
 
 
-def task_of(
-    table: Any,
-    *,
-    k: str | int | Iterable[int] | None,
-    method: str,
-    kinds: Mapping[str, Any] | None,
-    weights: Any,
-    scale: bool,
-    seed: int,
-    missing: str,
-) -> Task:
-    """The table read and looked over; parameters as those of ``asterism.find``."""
-    _check_choices(method, missing)
-    whole = read(table, kinds=kinds, weights=weights, memory=current().memory)
-    return task_from(whole, k=k, method=method, kinds=kinds, scale=scale, seed=seed, missing=missing)
-
-
 def task_from(
     whole: Source,
     *,
@@ -80,12 +64,10 @@ def task_from(
     seed: int,
     missing: str,
 ) -> Task:
-    """The same of a table that has been read; ``kinds`` are what the user said of its columns."""
+    """What is to be done with a table that has been read; parameters as those of ``asterism.find``."""
     settings = {"method": method, "scale": scale, "seed": seed, "missing": missing}
     with places_in(whole):
-        source = without_repeated(with_ranks(whole, kinds or ()), kinds or ())
-        if source is not whole:
-            source.origin = whole
+        source = looked_over(whole, kinds)
         used, holes = rows_to_use(source, missing)
         encoded = EncodedSource(used, standard_encoding(used, scale=scale))
         ks = numbers_to_try(k, encoded)
@@ -101,7 +83,23 @@ def job_of(task: Task) -> str:
     return digest_of(ends_of(task.used), task.settings, task.ks, task.asked, repr(task.margins))
 
 
-def _check_choices(method: str, missing: str) -> None:
+def looked_over(whole: Source, kinds: Mapping[str, Any] | None) -> Source:
+    """A table that has been read, with levels in order, vectors as directions, and repeated columns once."""
+    source = without_repeated(with_ranks(with_directions(whole), kinds or ()), kinds or ())
+    if source is not whole:
+        source.origin = whole
+    return source
+
+
+def looked_at(table: Any, *, kinds: Mapping[str, Any] | None, weights: Any, na: Any = None) -> Source:
+    """A table read and looked over, every column as what it is."""
+    whole = read(table, kinds=kinds, weights=weights, memory=current().memory, na=na)
+    with places_in(whole):
+        return looked_over(whole, kinds)
+
+
+def check_choices(method: str, missing: str) -> None:
+    """A ``ParameterError`` for a method or a policy that does not exist."""
     if method not in METHODS:
         raise ParameterError(f"method is {method!r}.", f"Methods there are: {', '.join(METHODS)}.")
     if missing not in MISSING:

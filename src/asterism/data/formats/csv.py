@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from asterism.data.dialect import COMMA_NUMBER, Dialect
+from asterism.data.dialect import Dialect
 from asterism.data.files import Head, file_errors, require_unchanged, state_of
 from asterism.data.formats.base import Format
 from asterism.data.options import ReadOptions
@@ -43,6 +43,7 @@ class CsvTable(Table):
         self.state = state_of(self.path)
         self.text = Text(self.path, options.encoding)
         self.dialect = Dialect.of(self.text, options.header)
+        self.decimal = self.dialect.decimal
         self.types = dict.fromkeys(self.dialect.names, pa.string())
         self.declared = {}
         self.lines_below = 0  # lines below the last row, not read
@@ -111,11 +112,7 @@ class CsvTable(Table):
     def _cells(self, text: Any) -> Any:
         text = pc.utf8_trim_whitespace(text)
         missing = pc.is_in(text, value_set=pa.array(MISSING))
-        text = pc.if_else(missing, pa.scalar(None, pa.string()), text)
-        if self.dialect.decimal == ",":
-            number = pc.match_substring_regex(text, COMMA_NUMBER)
-            text = pc.if_else(number, pc.replace_substring(text, ",", "."), text)
-        return text
+        return pc.if_else(missing, pa.scalar(None, pa.string()), text)
 
     def _explained(self, bad: FileError, bad_rows: list[Any]) -> DataError:
         """What Arrow said of the text, in the user's terms."""
