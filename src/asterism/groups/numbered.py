@@ -37,6 +37,12 @@ class NumberedJudge:
         out[:, self.numbers] = shares
         return self.numbers[labels].astype(np.int32), out
 
+    def scores(self, block: Block) -> Array:
+        """(n, k) as the judge has them; those of vacant numbers are lower than any."""
+        out = np.full((len(block), self.places), -np.inf)
+        out[:, self.numbers] = self.judge.scores(block)
+        return out
+
     def log_density_within(self, block: Block, labels: Labels) -> Array:
         """(n,) as the judge has it; rows of a vacant number are taken for the first group's."""
         own = np.zeros(self.places, np.int32)
