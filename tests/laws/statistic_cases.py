@@ -25,8 +25,11 @@ import pyarrow as pa
 from scipy.sparse import csr_array
 
 from asterism.data.block import Block, block_of, present
+from asterism.data.calendar import Calendar, Dates
 from asterism.data.columns import Column
-from asterism.data.profile import Profile
+from asterism.data.dates import parsed_dates
+from asterism.data.decorated import Decorated, parsed
+from asterism.data.profile import Profile, Words, Written
 from asterism.data.source import ArraySource
 from asterism.data.totals import Sum
 from asterism.distances.base import Fitted, dissimilarity
@@ -77,6 +80,58 @@ from asterism.verdict.null import Steps
 Scales = Callable[[np.ndarray, np.ndarray], dict[str, Any]]  # of rows and weights, by field
 
 NO_WEIGHTS = "it knows no weights"
+CELLS = (
+    "$1,234.50",
+    "1.234,5 EUR",
+    "7/8/2024",
+    "2024-01-02 10:30",
+    "14:35",
+    "n/a",
+    "a@b.org",
+    "12 kg",
+    "word",
+    "<5",
+    "01",
+)
+
+
+def text_of(block: Block) -> tuple[Any, np.ndarray]:
+    """Cells of text, one a row, and how often each occurs."""
+    place = np.abs(np.nan_to_num(block.rows[:, 0])).astype(np.int64) % len(CELLS)
+    return pa.array([CELLS[i] for i in place], pa.string()), np.ones(len(place), np.int64)
+
+
+def dates_of(block: Block) -> Dates:
+    words, times = text_of(block)
+    return Dates.of(parsed_dates(words), times) if len(words) else Dates()
+
+
+def decorated_of(block: Block) -> Decorated:
+    words, times = text_of(block)
+    return Decorated.of(parsed(words), times) if len(words) else Decorated()
+
+
+WORD_CASES = (
+    ("what words look like", "profile.Words", lambda block: Words.of(*text_of(block))),
+    (
+        "numbers in text, as written",
+        "profile.Written",
+        lambda block: Written.of(
+            pa.array([f"{x:.3f}" for x in block.rows[:, 0]], pa.string()), block.rows[:, 0].astype(float)
+        ),
+    ),
+    ("numbers with decoration", "decorated.Decorated", decorated_of),
+    ("dates and times in text", "calendar.Dates", dates_of),
+    (
+        "dates and times",
+        "calendar.Calendar",
+        lambda block: Calendar.of(
+            np.floor(block.rows[:, 0].astype(float) % 4e4),
+            block.rows[:, 0].astype(float) % 24,
+            np.ones(len(block), np.int64),
+        ),
+    ),
+)
 BY_NUMBER = "it keeps rows by their number, whatever their weight"
 
 
@@ -578,6 +633,8 @@ CASES = [
     Case("profile of a column", "data.profile.Profile",
          lambda block: Profile.of(pa.array(block.rows[:, 0].astype(float)), block.start), lambda _d: Profile(),
          missing=True, excused={"copies": NO_WEIGHTS, "absent": NO_WEIGHTS}),
+    *(Case(name, f"data.{statistic}", of_words, missing=True, excused=dict.fromkeys(("copies", "absent"), NO_WEIGHTS))
+      for name, statistic, of_words in WORD_CASES),
     Case("hits of rules", "explain.rules._Hits", hits_of, missing=True),
     Case("first rows", "explain.rows.FirstRows", first_rows_of, lambda _d: FirstRows.zero(2), missing=True,
          numbers=("row",), excused={"copies": BY_NUMBER}),

@@ -38,7 +38,7 @@ class Calendar:
             float(moment.min(initial=np.inf)),
             float(moment.max(initial=-np.inf)),
             int(times[timed].sum()),
-            _counted(hour.astype(int), times[timed], 24),
+            _counted(np.clip(hour.astype(int), 0, 23), times[timed], 24),
             _counted((days[dated].astype(int) + 3) % 7, times[dated], 7),  # 1970 began on a Thursday
             _counted(whole.astype("datetime64[M]").astype(int) % 12, times[dated], 12),
             float(hour.min(initial=np.inf)),
