@@ -156,6 +156,30 @@ class Case:
         return self.of(block_of(np.empty((0, d)))) if self.zero is None else self.zero(d)
 
 
+COUNTED = {"copies": NO_WEIGHTS, "absent": NO_WEIGHTS}
+
+
+def days_of(block: Block) -> np.ndarray:
+    """(n,) days since 1970, whole."""
+    return np.floor(np.clip(np.nan_to_num(block.rows[:, 0].astype(float)), 0.0, 30_000.0))
+
+
+def once(block: Block) -> np.ndarray:
+    """(n,) each cell occurs once."""
+    return np.ones(len(block), np.int64)
+
+
+def dates_of(block: Block) -> Any:
+    """Days as text."""
+    return pa.array(days_of(block).astype("datetime64[D]").astype(str), pa.string())
+
+
+def with_units(block: Block) -> Any:
+    """Days as numbers with a unit, as dates, and as a word."""
+    text = [f"{x:g} kg" if x % 3 == 0 else "unknown" if x % 3 == 1 else f"{x:g},5" for x in days_of(block)]
+    return pa.array(text, pa.string())
+
+
 # --- what rounding is measured against --------------------------------------------------------------------------
 
 
@@ -630,6 +654,18 @@ CASES = [
     Case("sum of a column's numbers", "data.totals.Sum", lambda block: Sum.of(block.rows[:, 0].astype(float)),
          lambda _d: Sum(), missing=True, scales=lambda rows, weights: {"total": len(rows) * reach(rows, weights)},
          excused=dict.fromkeys(("copies", "absent"), NO_WEIGHTS)),
+    Case("dates, counted", "data.calendar.Calendar",
+         lambda block: Calendar.of(days_of(block), np.full(len(block), np.nan), once(block)),
+         lambda _d: Calendar(), excused=COUNTED),
+    Case("dates in text", "data.calendar.Dates", lambda block: Dates.of(parsed_dates(dates_of(block)), once(block)),
+         lambda _d: Dates(), excused=COUNTED),
+    Case("numbers with units", "data.decorated.Decorated",
+         lambda block: Decorated.of(parsed(with_units(block)), once(block)), lambda _d: Decorated(), excused=COUNTED),
+    Case("numbers in text", "data.profile.Written",
+         lambda block: Written.of(pa.array([f"{x:g}" for x in days_of(block)], pa.string()), days_of(block)),
+         lambda _d: Written(), excused=COUNTED),
+    Case("words", "data.profile.Words", lambda block: Words.of(with_units(block), once(block)), lambda _d: Words(),
+         excused=COUNTED),
     Case("profile of a column", "data.profile.Profile",
          lambda block: Profile.of(pa.array(block.rows[:, 0].astype(float)), block.start), lambda _d: Profile(),
          missing=True, excused={"copies": NO_WEIGHTS, "absent": NO_WEIGHTS}),

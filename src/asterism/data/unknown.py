@@ -113,6 +113,7 @@ BOTTOM = tuple(
 )
 CANDIDATES = np.array(sorted({*TOP, *BOTTOM}))  # convention: the numbers that people write for "not known"
 
+MIN_CELLS = 20  # convention: fewer cells do not show what a scale is
 AGAIN = 2  # cells: a number that stands for "not known" comes again
 HEAP = 3.0  # times as many cells as the others have on average
 SPAN = 4.0  # numbers from 0 to here on at least, for -1 to be none of a small scale such as -1, 0, 1
@@ -218,6 +219,8 @@ def sentinels(
     >>> sentinels({99.0: 7, 3.0: 2}, 1.0, 5.0), sentinels({9.0: 4}, 1.0, 10.0), sentinels({-1.0: 9}, 1.5, 80.0)
     ((99.0,), (), (-1.0,))
     """
+    if levels is not None and sum(levels.values()) < MIN_CELLS:
+        return ()
     if not counts or not low <= high:
         return _few_levels(levels)
     inside = [v for v in counts if low <= v <= high]
