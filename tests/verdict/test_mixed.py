@@ -106,6 +106,21 @@ def test_rings_beside_an_idle_category_are_found_by_the_numbers():
     assert "numbers alone" in finding.verdict
 
 
+def test_groups_far_apart_in_two_numbers_are_found_beside_even_dates_and_an_idle_name():
+    rng = np.random.default_rng(6)
+    of = np.arange(300) % 2
+    table = pd.DataFrame(
+        {
+            "kg": rng.normal(5 + 7 * of, 1),
+            "price": rng.normal(900 + 1600 * of, 200),
+            "day": rng.uniform(0, 365, 300),
+        }
+    ).assign(colour=rng.choice(["red", "blue"], 300))
+    finding = asterism.find(table)
+    assert finding.k == 2
+    assert adjusted_rand_score(of, finding.labels) > 0.99
+
+
 def test_penguins_are_six_groups_by_species_and_sex():
     table = pd.read_csv(PENGUINS)
     known = table.sex.notna()

@@ -57,6 +57,8 @@ PASSES = 2  # convention: up and down
 KEPT = 2  # convention: structures that are searched thoroughly, and mixtures whose components are brought together
 PATIENCE = 3  # convention: numbers in a row that BIC likes less, after which no larger ones are tried
 STEPS = 40  # convention: EM steps on all rows, where the sample has led near the end
+# Measured on the tables that the judge was fitted to: 1.2% of 427 without groups are above it, 24% of 603 with some.
+SURE_OF_NUMBERS = 0.7  # adjusted Rand index that the judge of numbers expects of its own groups
 LEAST_DISTINCT = 3  # convention: rows without which numbers alone have no groups to show
 OWN_VALUES = 0.5  # convention: of the distinct rows, a number that has so many values makes each row its own
 
@@ -97,6 +99,8 @@ def decide_mixed(rows: MixedRows, ks: Sequence[int] | None = None) -> MixedDecis
     null, proposals, names, evidence = evidence_of(rows, cells)
     ours, numbers_of_groups = judge("mixed"), np.array([proposal.k for proposal in proposals])
     scores = ours.scores(names, evidence) - np.where(numbers_of_groups > 1, ours.lead, 0.0)
+    if max(proposal.score for proposal in proposals) > SURE_OF_NUMBERS:
+        scores[numbers_of_groups == 1] = -np.inf  # there are groups in the numbers alone
     first = int(scores.argmax())
     found = int(numbers_of_groups[first])
     others = np.flatnonzero(numbers_of_groups != found)
